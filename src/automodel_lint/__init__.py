@@ -1,0 +1,3 @@
+"""Static linter for model implementations in NeMo AutoModel."""
+
+__version__ = "0.1.0"

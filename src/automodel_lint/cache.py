@@ -1,0 +1,119 @@
+"""Kept verdicts: each with the state of everything that was read, or looked for, to reach it.
+
+One JSON file for each combination of checkout, search path, rule options and version of the tool. It is replaced
+atomically; one that cannot be read or makes no sense is thrown away, never an error.
+"""
+
+from __future__ import annotations
+
+import json
+import os
+import tempfile
+from collections.abc import Callable
+from typing import Any
+
+from automodel_lint import __version__
+from automodel_lint.source import Dep, SourceTree, digest
+
+FORMAT = 1
+FOLDER = ".automodel_lint_cache"
+
+
+class Cache:
+    """Verdicts by key. ``path`` is ``None`` where nothing is to be kept."""
+
+    def __init__(self, path: str | None, tree: SourceTree):
+        self.path, self.tree = path, tree
+        self._kept: dict[str, Any] = {}
+        self._fresh: dict[str, Any] = {}
+        self._states: list[list[Any]] = []
+        self._valid: dict[int, bool] = {}
+        if path is not None:
+            self._load()
+
+    def _load(self) -> None:
+        try:
+            with open(self.path or "", encoding="utf-8") as stream:
+                data = json.load(stream)
+            if data["format"] == FORMAT:
+                self._states, self._kept = data["states"], data["verdicts"]
+        except (OSError, ValueError, KeyError, TypeError, RecursionError):
+            self._states, self._kept = [], {}
+
+    def get(self, key: str, compute: Callable[[], Any]) -> Any:
+        """Return the verdict ``key``, kept or computed. It must be JSON data; raises what ``compute`` raises."""
+        kept = self._kept.get(key)
+        if kept is not None:
+            try:
+                if all(self._holds(index) for index in kept["read"]):
+                    self._fresh[key] = kept
+                    self.tree.note(*(self._dep(index) for index in kept["read"]))
+                    return kept["value"]
+            except (IndexError, KeyError, TypeError, ValueError, AttributeError):
+                self._kept = {}
+        with self.tree.recording() as read:
+            value = compute()
+        self._fresh[key] = {"value": value, "deps": read}
+        return value
+
+    def _dep(self, index: int) -> Dep:
+        return tuple(self._states[index][0])
+
+    def _holds(self, index: int) -> bool:
+        known = self._valid.get(index)
+        if known is None:
+            dep, state = self._states[index]
+            known = self._valid[index] = self.tree.state(tuple(dep)) == state
+        return known
+
+    def save(self) -> None:
+        """Write the verdicts of this run, unless nothing is new or nothing can be written (no error then)."""
+        if self.path is None or not any("deps" in verdict for verdict in self._fresh.values()):
+            return
+        states: dict[Dep, int] = {}
+        verdicts = {}
+        for key, verdict in self._fresh.items():
+            deps = verdict.get("deps") or [self._dep(index) for index in verdict["read"]]
+            read = [states.setdefault(dep, len(states)) for dep in deps]
+            verdicts[key] = {"value": verdict["value"], "read": sorted(read)}
+        table = [[list(dep), self.tree.state(dep)] for dep in states]
+        _replace(self.path, json.dumps({"format": FORMAT, "states": table, "verdicts": verdicts}))
+
+
+def _replace(path: str, text: str) -> None:
+    folder = os.path.dirname(path)
+    temporary = None
+    try:
+        os.makedirs(folder, exist_ok=True)
+        ignore = os.path.join(folder, ".gitignore")
+        if not os.path.exists(ignore):
+            with open(ignore, "w", encoding="utf-8") as stream:
+                stream.write("*\n")
+        handle, temporary = tempfile.mkstemp(dir=folder, suffix=".tmp")
+        with os.fdopen(handle, "w", encoding="utf-8") as stream:
+            stream.write(text)
+        os.replace(temporary, path)
+    except OSError:
+        if temporary is not None and os.path.exists(temporary):
+            os.unlink(temporary)
+
+
+def cache_path(folder: str, *parts: str) -> str:
+    """Return the cache file for what ``parts`` describe (checkout, search path, options) and this very tool."""
+    key = "\0".join((__version__, _own_state(), *parts))
+    return os.path.join(folder, f"verdicts-{digest(key.encode())[:16]}.json")
+
+
+def _own_state() -> str:
+    """The tool's own files, so that a changed rule or page of an editable install throws old verdicts away."""
+    from automodel_lint.pages import pages_folder
+
+    here = os.path.dirname(os.path.abspath(__file__))
+    found = []
+    for folder in (here, pages_folder(), *(os.path.join(here, d) for d in ("domain", "inference", "rules"))):
+        with os.scandir(folder) as entries:
+            for entry in entries:
+                if entry.name.endswith((".py", ".md")):
+                    status = entry.stat()
+                    found.append(f"{entry.path}:{status.st_size}:{status.st_mtime_ns}")
+    return "\n".join(sorted(found))

@@ -1,0 +1,108 @@
+"""Whether a class owns a causal language-model head, as contracts.md defines it (without the module tree)."""
+
+from __future__ import annotations
+
+import ast
+
+from automodel_lint.inference.bindings import FUNCTIONS, walk_here
+from automodel_lint.inference.classes import Classes
+from automodel_lint.inference.names import ClassEntity, External, all_arguments
+
+HEAD = "lm_head"
+_ENDINGS = ("ForCausalLM", "ForConditionalGeneration")
+_LANGUAGE_CHILDREN = ("language_model", "text_model", "llm", "thinker", "lm", "model", "decoder")
+# Library roots that cannot supply a head, source or not.
+_HEADLESS = ("torch.", "builtins.", "typing.", "abc.", "collections.")
+_HEADLESS_NAMES = ("PreTrainedModel", "GenerationMixin", "PushToHubMixin", "GradientCheckpointingLayer")
+
+
+def owns_causal_head(classes: Classes, cls: ClassEntity, depth: int = 0) -> bool:
+    """Tell whether ``cls``, a base, or a language-model child of it has an ``lm_head``."""
+    order = classes.mro(cls)
+    if any(isinstance(a, ClassEntity) and _shows_head(classes, a, cls, depth) for a in order):
+        return True
+    unseen = [a for a in order if not isinstance(a, ClassEntity) and not _headless(a.fqn)]
+    return bool(unseen) and any(a.fqn.endswith(_ENDINGS) for a in (*unseen, cls))
+
+
+def _headless(fqn: str) -> bool:
+    return fqn.startswith(_HEADLESS) or fqn.rpartition(".")[2] in _HEADLESS_NAMES
+
+
+def _shows_head(classes: Classes, cls: ClassEntity, receiver: ClassEntity, depth: int) -> bool:
+    for function in classes.methods(cls):
+        if function.name == HEAD and function.decorator_list:
+            return True
+        arguments = {a.arg for a in all_arguments(function.args)}
+        first = next(iter([*function.args.posonlyargs, *function.args.args]), None)
+        if first is None:
+            continue
+        for node in walk_here_in(function):
+            if _builds(node, first.arg, HEAD, arguments):
+                return True
+            if depth < 2 and _child_owns_head(classes, node, first.arg, cls, function, depth):
+                return True
+    return False
+
+
+def walk_here_in(function: ast.FunctionDef | ast.AsyncFunctionDef):
+    """Walk the statements of a function, nested functions and classes apart."""
+    for statement in function.body:
+        if not isinstance(statement, (*FUNCTIONS, ast.ClassDef)):
+            yield from walk_here(statement)
+
+
+def _builds(node: ast.AST, self_name: str, attribute: str, arguments: set[str]) -> bool:
+    """``self.<attribute> = …`` with something built: neither ``None`` nor a parameter handed through (a setter)."""
+    if isinstance(node, ast.Assign):
+        targets, value = node.targets, node.value
+    elif isinstance(node, ast.AnnAssign) and node.value is not None:
+        targets, value = [node.target], node.value
+    elif isinstance(node, ast.Call) and _is_named_setter(node, self_name, attribute):
+        return True
+    else:
+        return False
+    if isinstance(value, ast.Constant) or (isinstance(value, ast.Name) and value.id in arguments):
+        return False
+    return any(_is_self_attribute(t, self_name) == attribute for t in _flat(targets))
+
+
+def _is_named_setter(call: ast.Call, self_name: str, attribute: str) -> bool:
+    """``setattr(self, "lm_head", …)``, ``self.add_module("lm_head", …)``, ``self.register_module(…)``."""
+    words = [a.value for a in call.args[:2] if isinstance(a, ast.Constant)]
+    if attribute not in words:
+        return False
+    if isinstance(call.func, ast.Name):
+        return call.func.id == "setattr" and isinstance(call.args[0], ast.Name) and call.args[0].id == self_name
+    return isinstance(call.func, ast.Attribute) and call.func.attr in ("add_module", "register_module")
+
+
+def _flat(targets: list[ast.expr]):
+    for target in targets:
+        if isinstance(target, (ast.Tuple, ast.List)):
+            yield from _flat(target.elts)
+        else:
+            yield target
+
+
+def _is_self_attribute(target: ast.expr, self_name: str) -> str:
+    if isinstance(target, ast.Attribute) and isinstance(target.value, ast.Name) and target.value.id == self_name:
+        return target.attr
+    return ""
+
+
+def _child_owns_head(classes: Classes, node: ast.AST, self_name: str, cls: ClassEntity, function, depth: int) -> bool:
+    """``self.language_model = Cls(…)`` where ``Cls`` owns a head itself."""
+    if not isinstance(node, ast.Assign) or not isinstance(node.value, ast.Call):
+        return False
+    if not any(_is_self_attribute(t, self_name) in _LANGUAGE_CHILDREN for t in node.targets):
+        return False
+    scope = classes.method_scope(cls, function)
+    for entity in classes.names.resolve(node.value.func, scope):
+        if isinstance(entity, ClassEntity) and entity is not cls and owns_causal_head(classes, entity, depth + 1):
+            return True
+        if isinstance(entity, External) and entity.fqn.startswith("transformers.") and entity.fqn.endswith(_ENDINGS):
+            return True
+    return False
+
+

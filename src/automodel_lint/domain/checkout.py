@@ -1,0 +1,175 @@
+"""Where the code to lint lies: a repository, an unpacked wheel, an installed package, or a plug-in package."""
+
+from __future__ import annotations
+
+import os
+import re
+import sys
+from collections.abc import Iterator
+from dataclasses import dataclass
+
+from automodel_lint.source import SourceTree, decoded
+
+ENTRY_POINTS = "nemo_automodel.architectures"
+
+
+class CheckoutNotFound(Exception):
+    """There is no registry where one was looked for; the text says where."""
+
+
+@dataclass(frozen=True)
+class Checkout:
+    """A package and the folder that holds it.
+
+    ``root`` is what paths in findings are relative to, ``source_root`` what modules are found below (``root`` itself
+    or its ``src``). ``plugin`` is the file that registers architectures through entry points, if one does.
+    """
+
+    root: str
+    source_root: str
+    package: str
+    plugin: str | None = None
+
+    @property
+    def package_dir(self) -> str:
+        return os.path.join(self.source_root, self.package)
+
+    @property
+    def registry(self) -> str:
+        return os.path.join(self.package_dir, "_transformers", "registry.py")
+
+    @property
+    def models_dir(self) -> str:
+        return os.path.join(self.package_dir, "components", "models")
+
+
+def locate(path: str, package: str) -> Checkout:
+    """Find the checkout around ``path`` (a file or folder in one, or one itself), nearest first.
+
+    Raises:
+        CheckoutNotFound: if neither ``path`` nor a folder above it holds one.
+    """
+    start = os.path.abspath(path)
+    if not os.path.isdir(start):
+        start = os.path.dirname(start)
+    for folder in _upwards(start):
+        found = _package_in(folder, package) or _plugin_in(folder)
+        if found:
+            return found
+    raise CheckoutNotFound(
+        f"{path}: no registry found: looked for {package}/_transformers/registry.py, {package}/components/models and "
+        f"a pyproject.toml with entry points '{ENTRY_POINTS}' in {start} and the folders above it"
+    )
+
+
+def _upwards(folder: str) -> Iterator[str]:
+    while True:
+        yield folder
+        parent = os.path.dirname(folder)
+        if parent == folder:
+            return
+        folder = parent
+
+
+def _package_in(folder: str, package: str) -> Checkout | None:
+    for source_root in (folder, os.path.join(folder, "src")):
+        base = os.path.join(source_root, package)
+        if os.path.isfile(os.path.join(base, "_transformers", "registry.py")) or os.path.isdir(
+            os.path.join(base, "components", "models")
+        ):
+            return Checkout(folder, source_root, package)
+    return None
+
+
+def _plugin_in(folder: str) -> Checkout | None:
+    project = os.path.join(folder, "pyproject.toml")
+    try:
+        with open(project, "rb") as stream:
+            text = decoded(stream.read())
+    except OSError:
+        return None
+    if ENTRY_POINTS not in text:
+        return None
+    targets = [target for _, target, _ in entry_points(text)]
+    top = targets[0].partition(":")[0].partition(".")[0] if targets else ""
+    source = os.path.join(folder, "src")
+    source_root = source if top and os.path.exists(os.path.join(source, top)) else folder
+    return Checkout(folder, source_root, top, project)
+
+
+def entry_points(text: str) -> list[tuple[str, str, int]]:
+    """Return ``(architecture, "module:Class", line)`` for each entry point of our group in a ``pyproject.toml``.
+
+    Both the standard table and poetry's are read. An unreadable file has none.
+    """
+    if sys.version_info >= (3, 11):
+        import tomllib
+    else:
+        import tomli as tomllib
+
+    try:
+        data = tomllib.loads(text)
+    except tomllib.TOMLDecodeError:
+        return []
+    groups = [
+        data.get("project", {}).get("entry-points", {}),
+        data.get("tool", {}).get("poetry", {}).get("plugins", {}),
+    ]
+    lines = text.splitlines()
+    found = []
+    for group in groups:
+        table = group.get(ENTRY_POINTS, {}) if isinstance(group, dict) else {}
+        for arch, target in table.items() if isinstance(table, dict) else ():
+            key = re.compile(rf"""^\s*["']?{re.escape(arch)}["']?\s*=""")
+            line = next((n for n, content in enumerate(lines, 1) if key.match(content)), 1)
+            found.append((arch, str(target), line))
+    return found
+
+
+def locate_installed(package: str, search_path: list[str]) -> Checkout:
+    """Find an installed package on a module search path, without importing it.
+
+    Raises:
+        CheckoutNotFound: if it is not there, or neither has a registry nor registers architectures.
+    """
+    for folder in search_path:
+        if not os.path.isfile(os.path.join(folder, package, "__init__.py")):
+            continue
+        found = _package_in(folder, package)
+        if found:
+            return found
+        plugin = _distribution_entry_points(folder, package)
+        if plugin:
+            return Checkout(folder, folder, package, plugin)
+        raise CheckoutNotFound(
+            f"{os.path.join(folder, package)}: no registry found: looked for _transformers/registry.py, "
+            f"components/models and entry points '{ENTRY_POINTS}' of its distribution"
+        )
+    raise CheckoutNotFound(f"{package}: not installed: looked in {', '.join(search_path) or 'no folder at all'}")
+
+
+def _distribution_entry_points(folder: str, package: str) -> str | None:
+    for name in sorted(os.listdir(folder)):
+        path = os.path.join(folder, name, "entry_points.txt")
+        if name.endswith(".dist-info") and os.path.isfile(path):
+            with open(path, encoding="utf-8", errors="replace") as stream:
+                text = stream.read()
+            if f"[{ENTRY_POINTS}]" in text and re.search(rf"=\s*{re.escape(package)}[.:]", text):
+                return path
+    return None
+
+
+def registered_entry_points(tree: SourceTree, path: str) -> list[tuple[str, str, int]]:
+    """Return the entry points of our group in a ``pyproject.toml`` or an installed ``entry_points.txt``."""
+    text = decoded(tree.read(path) or b"")
+    if not path.endswith(".txt"):
+        return entry_points(text)
+    found, inside = [], False
+    for number, line in enumerate(text.splitlines(), 1):
+        line = line.strip()
+        if line.startswith("["):
+            inside = line == f"[{ENTRY_POINTS}]"
+        elif inside and "=" in line and not line.startswith(("#", ";")):
+            arch, _, target = line.partition("=")
+            found.append((arch.strip(), target.strip(), number))
+    return found

@@ -1,0 +1,283 @@
+"""What the statements of a constructor do to its config, and what they build."""
+
+from __future__ import annotations
+
+import ast
+from dataclasses import dataclass
+
+from automodel_lint.inference.bindings import dotted, walk_here
+from automodel_lint.inference.classes import MethodView, builds_module, is_super
+from automodel_lint.inference.names import ClassEntity, External, FunctionEntity, Names, Scope, all_arguments
+
+_SUB_CONFIGS = ("_config", "_cfg")
+_GETTERS = ("get_text_config", "get_decoder_config")
+
+
+@dataclass(frozen=True)
+class Before:
+    """A statement that runs ahead of the guard; ``harm`` says what it spoils, empty if it is harmless."""
+
+    node: ast.stmt
+    harm: str = ""
+
+
+class ConfigUse:
+    """Which names still mean the config object that the caller handed in."""
+
+    def __init__(self, parameter: str | None, self_name: str):
+        self.parameter, self.self_name = parameter, self_name
+        self.names = frozenset((parameter,)) if parameter else frozenset()
+
+    def is_original(self, expr: ast.expr | None) -> bool | None:
+        """Tell whether an expression is that object; ``None`` if the constructor has no config parameter to compare."""
+        if self.parameter is None:
+            return None
+        return expr is not None and dotted(expr) in self.names
+
+    def assigned(self, target: ast.expr, value: ast.expr) -> bool:
+        """Follow an assignment; returns whether it takes the object away from its own parameter."""
+        name = dotted(target)
+        if not name or self.parameter is None:
+            return False
+        if dotted(value) in self.names:
+            self.names |= {name}
+            return False
+        lost = name in self.names and name == self.parameter
+        self.names -= {name}
+        return lost
+
+
+def config_parameter(function: ast.FunctionDef | ast.AsyncFunctionDef, scope: Scope, names: Names) -> str | None:
+    """Return the name of a constructor's config parameter.
+
+    It is called ``config``, or annotated with a class whose name ends in ``Config`` (a backend's or an expert
+    layer's config is not the model's), or it is the first positional one.
+    """
+    arguments = all_arguments(function.args)[1:]
+    for argument in arguments:
+        if argument.arg == "config":
+            return argument.arg
+    positional = [*function.args.posonlyargs, *function.args.args][1:]
+    for argument in positional:
+        if argument.arg.endswith(_SUB_CONFIGS[:1]) and argument.arg != "moe_config":
+            return argument.arg
+    return positional[0].arg if positional else None
+
+
+def passed_config(call: ast.Call, function: ast.FunctionDef | ast.AsyncFunctionDef, explicit_self: bool):
+    """Return the expression that a call hands to the config parameter of ``function``; ``None`` if it cannot be told."""
+    positional = [a.arg for a in (*function.args.posonlyargs, *function.args.args)]
+    parameter = "config" if "config" in positional else next(iter(positional[1:]), None)
+    if parameter is None or any(isinstance(a, ast.Starred) for a in call.args):
+        return None
+    for keyword in call.keywords:
+        if keyword.arg == parameter:
+            return keyword.value
+    index = positional.index(parameter) - (0 if explicit_self or positional[0] not in ("self", "cls") else 1)
+    return call.args[index] if 0 <= index < len(call.args) else None
+
+
+class Statements:
+    """Judges the statements that run before the guard, in order."""
+
+    def __init__(self, view: MethodView, use: ConfigUse):
+        self.view, self.use = view, use
+        self.names = view.classes.names
+        self._before: list[Before] = []
+        self._subs: dict[str, ast.stmt] = {}
+
+    def passed(self, statement: ast.stmt) -> None:
+        """Take note of a statement that has run while the guard has not."""
+        if self._may_precede(statement):
+            return
+        harm = self._harm(statement)
+        self._before.append(Before(statement, harm))
+
+    def finished(self, function: ast.FunctionDef | ast.AsyncFunctionDef) -> list[Before]:
+        """Return all that ran before; a sub-config that is used as the config later on has been unwrapped too early."""
+        used = {name for name in self._subs if self._used_as_config(name, function)}
+        unwrapped = {id(self._subs[name]) for name in used}
+        return [
+            Before(b.node, "unwraps the config") if not b.harm and id(b.node) in unwrapped else b for b in self._before
+        ]
+
+    # -- what may stand before ----------------------------------------------------------------------------------
+
+    def _may_precede(self, statement: ast.stmt) -> bool:
+        if isinstance(statement, (ast.Import, ast.ImportFrom, ast.Pass, ast.Global, ast.Nonlocal)):
+            return True
+        if isinstance(statement, ast.Expr):
+            value = statement.value
+            return isinstance(value, ast.Constant) or (isinstance(value, ast.Call) and self._deprecates(value))
+        if isinstance(statement, ast.If):
+            return self._checks_availability(statement)
+        return isinstance(statement, ast.AnnAssign) and statement.value is None
+
+    def _deprecates(self, call: ast.Call) -> bool:
+        called = self.names.called(call, self.view.scope) | {dotted(call.func).rpartition(".")[2]}
+        if any("deprecat" in name.lower() for name in called):
+            return True
+        categories = {dotted(a).rpartition(".")[2] for a in (*call.args, *(k.value for k in call.keywords))}
+        return "warn" in called and bool(
+            categories & {"DeprecationWarning", "FutureWarning", "PendingDeprecationWarning"}
+        )
+
+    def _checks_availability(self, statement: ast.If) -> bool:
+        """``if not _HF_AVAILABLE: raise …``: the flag is a name of the module, not something read from the config."""
+        only_raises = not statement.orelse and all(isinstance(s, (ast.Raise, ast.Assign)) for s in statement.body)
+        if not only_raises or not isinstance(statement.body[-1], ast.Raise):
+            return False
+        test = statement.test
+        if not isinstance(test, ast.UnaryOp) or not isinstance(test.op, ast.Not):
+            return False
+        flag = test.operand.func if isinstance(test.operand, ast.Call) else test.operand
+        root = dotted(flag).partition(".")[0]
+        return bool(root) and not self.view.scope.frames[0].names.get(root)
+
+    # -- what does harm -----------------------------------------------------------------------------------------
+
+    def _harm(self, statement: ast.stmt) -> str:
+        for node in walk_here(statement):
+            harm = self._node_harm(node)
+            if not harm and isinstance(node, (ast.Assign, ast.AnnAssign)) and node.value is not None:
+                harm = self._assignment(node)
+            if harm:
+                return harm
+        return ""
+
+    def _node_harm(self, node: ast.AST) -> str:
+        if isinstance(node, (ast.Assign, ast.AugAssign, ast.AnnAssign, ast.Delete)):
+            targets = node.targets if isinstance(node, (ast.Assign, ast.Delete)) else [node.target]
+            if any(self._inside_config(t) for t in targets):
+                return "changes the config"
+        if isinstance(node, (ast.For, ast.AsyncFor)) and self._iterates_config(node.iter):
+            return "loops over the config's own attributes"
+        if isinstance(node, ast.Call):
+            return self._call_harm(node)
+        return ""
+
+    def _inside_config(self, target: ast.expr) -> bool:
+        """``config.x = …``, ``config.text_config.x = …``, ``text_config.x = …``, ``config["x"] = …``."""
+        if not isinstance(target, (ast.Attribute, ast.Subscript)):
+            return False
+        root = target.value
+        while isinstance(root, (ast.Attribute, ast.Subscript)):
+            if dotted(root) in self.use.names:
+                return True
+            root = root.value
+        return dotted(root) in self.use.names or (isinstance(root, ast.Name) and root.id in self._subs)
+
+    def _iterates_config(self, expr: ast.expr) -> bool:
+        return any(
+            isinstance(n, ast.Call)
+            and dotted(n.func) == "vars"
+            and any(dotted(a) in self.use.names or dotted(a) in self._subs for a in n.args)
+            for n in ast.walk(expr)
+        )
+
+    def _call_harm(self, call: ast.Call) -> str:
+        name = dotted(call.func)
+        given = [*call.args, *(k.value for k in call.keywords)]
+        first = dotted(given[0]) if given else ""
+        if name in ("setattr", "delattr") and (first in self.use.names or first in self._subs):
+            return "changes the config"
+        owner, _, method = name.rpartition(".")
+        if method in ("update", "__setattr__", "setdefault", "pop") and owner.removesuffix(".__dict__") in self.use.names:
+            return "changes the config"
+        hands_config = any(self.use.is_original(a) or dotted(a) in self._subs for a in given)
+        if isinstance(call.func, ast.Attribute) and method_of(call) == "__init__":
+            base = is_super(call.func.value) or not self._is_plain_module_init(call)
+            return "hands the config to a base constructor" if hands_config and base else ""
+        if self._builds(call):
+            return f"builds a submodule ({ast.unparse(call.func)})"
+        return "changes the config" if hands_config and self._changes_argument(call) else ""
+
+    @staticmethod
+    def _is_plain_module_init(call: ast.Call) -> bool:
+        return len(call.args) == 1 and not call.keywords
+
+    def _builds(self, call: ast.Call) -> bool:
+        for entity in self.names.resolve(call.func, self.view.scope):
+            if isinstance(entity, ClassEntity) and self.view.classes.has_module_base(entity):
+                return True
+            if isinstance(entity, External) and builds_module(entity.fqn):
+                return True
+            if isinstance(entity, FunctionEntity) and self._returns_module(entity):
+                return True
+        return False
+
+    def _returns_module(self, entity: FunctionEntity) -> bool:
+        if entity.node.returns is None:
+            return False
+        return any(builds_module(f) for f in self.names.fqns(entity.node.returns, entity.scope))
+
+    def _changes_argument(self, call: ast.Call) -> bool:
+        """A function of the checkout that assigns to an attribute of the config it is given."""
+        callee = self.view.callee(call)
+        node = callee.node if callee is not None else None
+        if node is None:
+            return False
+        offset = 1 if isinstance(callee, MethodView) else 0
+        parameters = [a.arg for a in (*node.args.posonlyargs, *node.args.args)][offset:]
+        received = {p for p, a in zip(parameters, call.args, strict=False) if self.use.is_original(a)}
+        received |= {k.arg for k in call.keywords if k.arg and self.use.is_original(k.value)}
+        for inner in ast.walk(node):
+            if isinstance(inner, (ast.Assign, ast.AugAssign)):
+                targets = inner.targets if isinstance(inner, ast.Assign) else [inner.target]
+                if any(isinstance(t, ast.Attribute) and dotted(t.value).partition(".")[0] in received for t in targets):
+                    return True
+            if isinstance(inner, ast.Call) and dotted(inner.func) == "setattr" and inner.args:
+                if dotted(inner.args[0]) in received:
+                    return True
+        return False
+
+    def _assignment(self, statement: ast.Assign | ast.AnnAssign) -> str:
+        targets = statement.targets if isinstance(statement, ast.Assign) else [statement.target]
+        value = statement.value
+        assert value is not None
+        for target in targets:
+            if isinstance(target, (ast.Tuple, ast.List)):
+                if any(dotted(e) == self.use.parameter for e in target.elts):
+                    return "rebinds the config"
+                continue
+            if self._is_sub_config(value) and isinstance(target, ast.Name) and target.id != self.use.parameter:
+                self._subs[target.id] = statement
+            if self.use.assigned(target, value):
+                return "unwraps the config" if self._is_sub_config(value) else "rebinds the config"
+        return ""
+
+    def _is_sub_config(self, expr: ast.expr) -> bool:
+        """``config.text_config``, ``getattr(config, "text_config", …)``, ``config.get_text_config()``, or a choice."""
+        if isinstance(expr, ast.IfExp):
+            return self._is_sub_config(expr.body) or self._is_sub_config(expr.orelse)
+        if isinstance(expr, ast.BoolOp):
+            return any(self._is_sub_config(v) for v in expr.values)
+        if isinstance(expr, ast.Attribute):
+            return self._of_config(expr.value) and expr.attr.endswith(_SUB_CONFIGS)
+        if isinstance(expr, ast.Call):
+            if dotted(expr.func) == "getattr" and len(expr.args) >= 2 and isinstance(expr.args[1], ast.Constant):
+                return self._of_config(expr.args[0]) and str(expr.args[1].value).endswith(_SUB_CONFIGS)
+            return method_of(expr) in _GETTERS and self._of_config(expr.func.value)  # type: ignore[attr-defined]
+        return False
+
+    def _of_config(self, expr: ast.expr) -> bool:
+        return bool(self.use.is_original(expr)) or (isinstance(expr, ast.Name) and expr.id in self._subs)
+
+    def _used_as_config(self, name: str, function: ast.FunctionDef | ast.AsyncFunctionDef) -> bool:
+        """A sub-config handed on whole, kept as ``self.config``, or put in the config's place."""
+        for node in ast.walk(function):
+            if isinstance(node, ast.Call) and dotted(node.func) not in ("getattr", "hasattr", "isinstance", "vars"):
+                if any(dotted(a) == name for a in (*node.args, *(k.value for k in node.keywords))):
+                    return True
+            if isinstance(node, ast.Assign) and dotted(node.value) == name:
+                kept = (f"{self.use.self_name}.config", self.use.parameter)
+                if any(dotted(t) in kept for t in node.targets):
+                    return True
+        return False
+
+
+def method_of(call: ast.Call) -> str:
+    """Return the attribute that a call is made through (``x.y.z(…)`` gives ``z``), or an empty text."""
+    return call.func.attr if isinstance(call.func, ast.Attribute) else ""
+
+

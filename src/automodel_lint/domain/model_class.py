@@ -1,0 +1,171 @@
+"""A registered class: the thing that most contracts are about."""
+
+from __future__ import annotations
+
+import ast
+from functools import cached_property
+from typing import Any
+
+from automodel_lint.domain.causal_head import owns_causal_head
+from automodel_lint.domain.project import Project
+from automodel_lint.findings import Finding, Severity
+from automodel_lint.inference.classes import Ancestor, Member, MethodView
+from automodel_lint.inference.names import ClassEntity, External, Scope
+from automodel_lint.inference.values import Ref, Undecided
+
+POLICIES = ("BOTH", "TIED_ONLY", "UNTIED_ONLY")
+# Library classes that a model class can be derived from; all of them derive from PreTrainedModel.
+_HF_MODEL_ENDINGS = ("PreTrainedModel", "Model", "ForCausalLM", "ForConditionalGeneration", "ForSequenceClassification")
+
+
+class ModelClass:
+    """One registered class, under all its architecture names.
+
+    Attributes:
+        project: the checkout it lies in.
+        entity: its definition.
+        architectures: the names it is registered under.
+        tags: the tags of its registrations.
+    """
+
+    def __init__(self, project: Project, entity: ClassEntity, architectures: tuple[str, ...], tags: tuple[str, ...]):
+        self.project, self.entity, self.architectures, self.tags = project, entity, architectures, tags
+        self.classes, self.names, self.values = project.classes, project.names, project.values
+
+    @property
+    def name(self) -> str:
+        return self.entity.name
+
+    @property
+    def path(self) -> str:
+        return self.entity.module.path
+
+    @cached_property
+    def mro(self) -> tuple[Ancestor, ...]:
+        """The method resolution order, the class itself first."""
+        return self.classes.mro(self.entity)
+
+    # -- findings ---------------------------------------------------------------------------------------------
+
+    def finding(
+        self,
+        at: ast.AST | None = None,
+        owner: ClassEntity | None = None,
+        method: str | None = None,
+        severity: Severity | None = None,
+        **fields: Any,
+    ) -> Finding:
+        """Return a finding about this class.
+
+        It points at ``at`` (a definition is pointed at by its name), by default at the class name. ``owner`` is the
+        class whose body holds the place, where that is a base; ``method`` the method the fault is in. ``fields`` fill
+        the message of the rule's page; ``cls`` is always known to it.
+        """
+        owner = owner or self.entity
+        path = owner.module.path
+        node = at if at is not None else owner.node
+        is_definition = isinstance(node, (ast.ClassDef, ast.FunctionDef, ast.AsyncFunctionDef))
+        tree = self.project.tree
+        return Finding(
+            path=tree.relative(path),
+            span=tree.name_span(path, node) if is_definition else tree.span(path, node),  # type: ignore[arg-type]
+            symbol=f"{owner.name}.{method}" if method else owner.name,
+            architectures=self.architectures,
+            fields=(("cls", owner.name), *fields.items()),
+            severity=severity,
+        )
+
+    # -- members ----------------------------------------------------------------------------------------------
+
+    def local(self, name: str) -> list[Member]:
+        """Return the definitions of ``name`` in the class body."""
+        return self.classes.local(self.entity, name)
+
+    def defines(self, name: str) -> bool:
+        """Tell whether the class body binds ``name``, in whatever branch."""
+        return bool(self.local(name))
+
+    def inherited(self, name: str) -> tuple[list[Member], bool]:
+        """Return the definitions that win along the method resolution order, and whether an unknown base comes first."""
+        return self.classes.find(self.entity, name)
+
+    def method(self, name: str, local: bool = False) -> MethodView | None:
+        """Return the method that runs for ``name`` if its source is in the checkout."""
+        members, opaque = (self.local(name), False) if local else self.inherited(name)
+        if opaque or not members or members[-1].function is None or not self.classes.is_local(members[-1].owner):
+            return None
+        return MethodView(self.classes, self.entity, members[-1])
+
+    def member_scope(self, member: Member) -> Scope:
+        """Return the scope of a class body, in which a member's value is evaluated."""
+        return Scope(member.owner.module, (self.names.body(member.owner), *member.owner.scope.frames))
+
+    def member_values(self, member: Member) -> list[Any] | None:
+        """Return what a member can evaluate to, or ``None`` if that cannot be told."""
+        if member.binding.kind == "from":
+            return [Ref(f"{member.binding.target}.{member.binding.name}")]
+        if member.value is None:
+            return None
+        try:
+            return self.values.possible(member.value, self.member_scope(member))
+        except Undecided:
+            return None
+
+    # -- what the contracts ask ---------------------------------------------------------------------------------
+
+    @cached_property
+    def has_opaque_base(self) -> bool:
+        """Whether some base could be any class, so that nothing can be said to be missing."""
+        return any(self.classes.is_opaque(a) for a in self.mro)
+
+    @cached_property
+    def owns_causal_head(self) -> bool:
+        """Whether the class owns a causal language-model head."""
+        return owns_causal_head(self.classes, self.entity)
+
+    @cached_property
+    def is_pretrained_model(self) -> bool:
+        """Whether ``PreTrainedModel`` of transformers is among the ancestors."""
+        return any(is_hf_model(a) for a in self.mro)
+
+    def has_ancestor(self, name: str) -> bool:
+        """Tell whether a class called ``name`` is among the ancestors."""
+        return any(a.fqn.rpartition(".")[2] == name for a in self.mro)
+
+    @cached_property
+    def tie_policies(self) -> set[str] | None:
+        """The members of ``TieSupport`` that the declared policy can be; ``None`` if there is none to be told."""
+        members, opaque = self.inherited("tie_word_embeddings_support")
+        if opaque or not members:
+            return None
+        policies = set()
+        for member in members:
+            for value in self.member_values(member) or [None]:
+                if not isinstance(value, Ref) or value.fqn.split(".")[-2:-1] != ["TieSupport"]:
+                    return None
+                policies.add(value.name)
+        return policies
+
+    @property
+    def tie_policy(self) -> str | None:
+        """The one declared policy (``BOTH``, ``TIED_ONLY`` or ``UNTIED_ONLY``), if it is one and valid."""
+        policies = self.tie_policies
+        if policies is None or len(policies) != 1:
+            return None
+        (policy,) = policies
+        return policy if policy in POLICIES else None
+
+    @property
+    def ties(self) -> bool:
+        """Whether the policy lets the head be tied, whichever branch declares it."""
+        policies = self.tie_policies
+        return bool(policies) and policies <= {"BOTH", "TIED_ONLY"}
+
+
+def is_hf_model(ancestor: Ancestor) -> bool:
+    """Tell whether an ancestor is ``PreTrainedModel`` or, its source not at hand, a model class derived from it."""
+    top, _, _ = ancestor.fqn.partition(".")
+    name = ancestor.fqn.rpartition(".")[2]
+    if isinstance(ancestor, ClassEntity):
+        return name == "PreTrainedModel" and top == "transformers"
+    return isinstance(ancestor, External) and top == "transformers" and name.endswith(_HF_MODEL_ENDINGS)

@@ -1,0 +1,92 @@
+"""The config classes of registered classes, and the ``model_type`` they answer to."""
+
+from __future__ import annotations
+
+import ast
+
+from automodel_lint.domain.constructor import config_parameter
+from automodel_lint.domain.model_class import ModelClass
+from automodel_lint.domain.project import Project
+from automodel_lint.inference.bindings import dotted
+from automodel_lint.inference.names import ClassEntity, Scope, all_arguments
+
+_BASES = ("PretrainedConfig", "PreTrainedConfig")
+_MAPPING_MODULES = ("auto_mappings", "configuration_auto")
+_MAPPING = "CONFIG_MAPPING_NAMES"
+
+
+def config_classes(model: ModelClass) -> list[ClassEntity]:
+    """Return the config classes that a registered class takes at its top level, as far as the source says.
+
+    They are its ``config_class`` and the annotation of its constructor's config parameter.
+    """
+    found: list[ClassEntity] = []
+    members, opaque = model.inherited("config_class")
+    for member in members if not opaque else ():
+        if member.value is not None:
+            found += _classes(model, member.value, model.member_scope(member))
+    init = model.method("__init__")
+    if init is not None:
+        name = config_parameter(init.node, init.scope, model.names)
+        for argument in all_arguments(init.node.args):
+            if argument.arg == name and argument.annotation is not None:
+                found += _classes(model, argument.annotation, Scope(init.owner.module, init.owner.scope.frames))
+    return list(dict.fromkeys(found))
+
+
+def _classes(model: ModelClass, expr: ast.expr, scope: Scope) -> list[ClassEntity]:
+    """Return the config classes that an annotation or expression names: alone, quoted, optional, in a union."""
+    if isinstance(expr, ast.Constant):
+        if not isinstance(expr.value, str):
+            return []
+        try:
+            expr = ast.parse(expr.value, mode="eval").body
+        except SyntaxError:
+            return []
+    if isinstance(expr, ast.BinOp):
+        return _classes(model, expr.left, scope) + _classes(model, expr.right, scope)
+    if isinstance(expr, ast.Subscript):
+        if dotted(expr.value).rpartition(".")[2] not in ("Optional", "Union"):
+            return []
+        parts = expr.slice.elts if isinstance(expr.slice, ast.Tuple) else [expr.slice]
+        return [c for part in parts for c in _classes(model, part, scope)]
+    entities = model.classes.real(model.names.resolve(expr, scope))
+    return [e for e in entities if is_config_class(model.project, e)]
+
+
+def is_config_class(project: Project, entity: ClassEntity) -> bool:
+    """Tell whether a class derives from the config base of transformers (or of the checkout)."""
+    order = project.classes.mro(entity)[1:]
+    return any(a.fqn.rpartition(".")[2].endswith(_BASES) or a.fqn.endswith("Config") for a in order)
+
+
+def literal_model_type(project: Project, entity: ClassEntity, local: bool = False) -> str | None:
+    """Return the ``model_type`` that a config class writes down as a text, in its own body or a checkout base's."""
+    if local:
+        members = project.classes.local(entity, "model_type")
+    else:
+        members, opaque = project.classes.find(entity, "model_type")
+        members = [] if opaque else members
+    for member in members:
+        if member.value is not None and project.classes.is_local(member.owner):
+            return project.values.text(member.value, Scope(member.owner.module, member.owner.scope.frames))
+    return None
+
+
+def builtin_model_types(project: Project) -> set[str] | None:
+    """Return the ``model_type`` texts that the transformers at hand knows by itself; ``None`` if there is none."""
+    found: set[str] = set()
+    for name in _MAPPING_MODULES:
+        module = project.names.module(f"transformers.models.auto.{name}")
+        for statement in module.syntax.body if module else ():
+            if any(isinstance(n, ast.Name) and n.id == _MAPPING for n in ast.walk(statement)):
+                found |= set(_keys(statement))
+    return found or None
+
+
+def _keys(statement: ast.stmt):
+    for node in ast.walk(statement):
+        if isinstance(node, ast.Tuple) and len(node.elts) == 2 and isinstance(node.elts[0], ast.Constant):
+            yield node.elts[0].value
+        elif isinstance(node, ast.Dict):
+            yield from (k.value for k in node.keys if isinstance(k, ast.Constant))

@@ -1,0 +1,219 @@
+"""A checkout as the rules see it: one source tree, its names, classes and values, and what is registered."""
+
+from __future__ import annotations
+
+import json
+import os
+from collections.abc import Iterator
+from dataclasses import dataclass, field
+
+from automodel_lint.domain.checkout import Checkout
+from automodel_lint.domain.registry import Registration, RegistryReader
+from automodel_lint.inference.classes import Classes
+from automodel_lint.inference.names import ClassEntity, External, Names, Scope, Value
+from automodel_lint.inference.values import Ref, Undecided, Values
+from automodel_lint.source import ParseProblem, SourceTree, remembered
+
+FOLLOWED = ("transformers",)
+
+
+@dataclass
+class Plan:
+    """Everything registered, as plain data."""
+
+    static: bool
+    architectures: list[Registration] = field(default_factory=list)
+    configs: list[Registration] = field(default_factory=list)
+
+    def to_json(self) -> dict[str, object]:
+        """Return what :meth:`from_json` takes."""
+        return {
+            "static": self.static,
+            "architectures": [r.to_json() for r in self.architectures],
+            "configs": [r.to_json() for r in self.configs],
+        }
+
+    @classmethod
+    def from_json(cls, data: dict) -> Plan:
+        """Inverse of :meth:`to_json`."""
+        return cls(
+            data["static"],
+            [Registration.from_json(r) for r in data["architectures"]],
+            [Registration.from_json(r) for r in data["configs"]],
+        )
+
+
+@dataclass(frozen=True)
+class Resolution:
+    """Where a registration leads.
+
+    ``status`` is ``class``, ``no-module``, ``unparsable``, ``no-class``, ``stand-in``, ``outside`` or ``undecided``;
+    ``classes`` are ``(module, qualified name, relative path, line)`` of the definitions, stand-ins left out.
+    """
+
+    status: str
+    classes: tuple[tuple[str, str, str, int], ...] = ()
+
+    def to_json(self) -> dict[str, object]:
+        """Return what :meth:`from_json` takes."""
+        return {"status": self.status, "classes": [list(c) for c in self.classes]}
+
+    @classmethod
+    def from_json(cls, data: dict) -> Resolution:
+        """Inverse of :meth:`to_json`."""
+        return cls(data["status"], tuple((m, q, p, n) for m, q, p, n in data["classes"]))
+
+
+class Project:
+    """The domain over one source tree. ``outside`` are folders where libraries such as transformers may lie."""
+
+    def __init__(self, checkout: Checkout, tree: SourceTree, outside: list[str]):
+        self.checkout, self.tree = checkout, tree
+        self.names = Names(tree, [checkout.source_root], outside, FOLLOWED)
+        self.classes = Classes(self.names)
+        self.values = Values(self.names)
+        self.reader = RegistryReader(checkout, self.names, self.values)
+        self._plan: Plan | None = None
+
+    # -- registrations ----------------------------------------------------------------------------------------
+
+    def read_plan(self) -> Plan:
+        """Read what is registered from source."""
+        static = self.reader.has_static_mapping()
+        architectures = self.reader.architectures()
+        if not architectures and not static:
+            architectures = list(self._exports())
+        return Plan(static, architectures, self.reader.configs())
+
+    def adopt(self, plan: Plan) -> None:
+        """Take over a plan (just read, or kept from an earlier run) and make its parts known as facts."""
+        self._plan = plan
+        for name in ("architectures", "configs"):
+            self.tree.publish(name, json.dumps([r.to_json() for r in getattr(plan, name)]))
+
+    @property
+    def architectures(self) -> list[Registration]:
+        """The registered architectures; a verdict that asks depends on them, not on the registry's text."""
+        assert self._plan is not None
+        self.tree.note(("fact", "architectures"))
+        return self._plan.architectures
+
+    @property
+    def configs(self) -> list[Registration]:
+        """The registered config classes."""
+        assert self._plan is not None
+        self.tree.note(("fact", "configs"))
+        return self._plan.configs
+
+    @property
+    def has_static_mapping(self) -> bool:
+        """Whether the checkout has a static mapping (or is so old that ``ModelClass`` exports are all there is)."""
+        assert self._plan is not None
+        return self._plan.static
+
+    def _exports(self) -> Iterator[Registration]:
+        """An old checkout: every ``ModelClass`` below the models folder registers the classes it names."""
+        for path in self.model_files():
+            if not self.tree.holds(path, b"ModelClass"):
+                continue
+            name = self.names.module_name(path)
+            module = self.names.module(name) if name else None
+            if module is None:
+                continue
+            for binding in module.bindings.names.get("ModelClass", ()):
+                if binding.kind != "value":
+                    continue
+                for entity in self.class_entities(binding.node, Scope(module)):
+                    if isinstance(entity, ClassEntity) and self.classes.is_local(entity):
+                        yield Registration(
+                            entity.name,
+                            entity.module.name,
+                            entity.qualname,
+                            (),
+                            "export",
+                            self.tree.relative(path),
+                            self.tree.span(path, binding.node),
+                        )
+
+    def class_entities(self, expr, scope: Scope) -> list[ClassEntity | External]:
+        """Return the classes that an expression names, alone or in a list; empty if that cannot be told."""
+        try:
+            possible = self.values.possible(expr, scope)
+        except Undecided:
+            return []
+        refs = [v for value in possible for v in (value if isinstance(value, (list, tuple, set)) else [value])]
+        found: list[ClassEntity | External] = []
+        for ref in refs:
+            if isinstance(ref, Ref):
+                found += self.by_fqn(ref.fqn)
+        return found
+
+    def by_fqn(self, fqn: str) -> list[ClassEntity | External]:
+        """Return the class definitions (or the outside name) that a dotted name stands for."""
+        module, _, name = fqn.rpartition(".")
+        entities = self.names.from_module(module, name)
+        return [e for e in entities if isinstance(e, (ClassEntity, External))]
+
+    # -- what registrations lead to ---------------------------------------------------------------------------
+
+    @remembered
+    def resolve(self, module: str, cls: str) -> Resolution:
+        """Follow a registration to the class definitions it leads to."""
+        path = self.names.path_of(module)
+        if path is None:
+            return Resolution("no-module")
+        syntax = self.tree.syntax(path)
+        if isinstance(syntax, ParseProblem):
+            return Resolution("unparsable")
+        found = self.names.module(module)
+        entities = self.names.in_module(found, cls.partition(".")[0]) if found else None
+        for part in cls.split(".")[1:]:
+            entities = [e for owner in entities or [] for e in self.names.attribute(owner, part)]
+        if entities is None:
+            lazy = found is not None and found.bindings.live("__getattr__")
+            return Resolution("undecided" if lazy or self._from_unread(found) else "no-class")
+        real = [e for e in self.classes.real(entities) if self.classes.is_local(e)]
+        if real:
+            places = [(e.module.name, e.qualname, self.tree.relative(e.module.path), e.node.lineno) for e in real]
+            return Resolution("class", tuple(dict.fromkeys(places)))
+        if any(isinstance(e, ClassEntity) and self.classes.is_stand_in(e) for e in entities):
+            return Resolution("stand-in")
+        if any(isinstance(e, Value) and self.classes.makes_stand_in(e) for e in entities):
+            return Resolution("stand-in")
+        return Resolution("outside" if entities else "undecided")
+
+    def _from_unread(self, module) -> bool:
+        """Whether a star import from a module without source may bind anything at all."""
+        return module is not None and any(self.names.module(s) is None for s in module.bindings.stars)
+
+    def class_at(self, module: str, qualname: str, line: int) -> ClassEntity | None:
+        """Return the class definition that a resolution names."""
+        found = self.names.module(module)
+        entities = self.names.in_module(found, qualname.partition(".")[0]) if found else None
+        for part in qualname.split(".")[1:]:
+            entities = [e for owner in entities or [] for e in self.names.attribute(owner, part)]
+        for entity in entities or []:
+            if isinstance(entity, ClassEntity) and entity.node.lineno == line:
+                return entity
+        return None
+
+    # -- files ------------------------------------------------------------------------------------------------
+
+    def model_files(self) -> Iterator[str]:
+        """Yield the files of the models folder; of the whole package where it has no such folder (a plug-in)."""
+        folder = self.checkout.models_dir
+        if self.tree.entries(folder) is None:
+            folder = self.checkout.package_dir
+        return self.tree.python_files(folder)
+
+    def package_files(self) -> Iterator[str]:
+        """Yield every source file of the package."""
+        return self.tree.python_files(self.checkout.package_dir)
+
+    def model_package(self, path: str) -> str | None:
+        """Return the folder ``components/models/<name>`` that holds ``path``, if one does."""
+        prefix = self.checkout.models_dir + os.sep
+        if not path.startswith(prefix):
+            return None
+        name, slash, _ = path[len(prefix) :].partition(os.sep)
+        return os.path.join(self.checkout.models_dir, name) if slash else None

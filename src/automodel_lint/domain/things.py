@@ -1,0 +1,136 @@
+"""The other things that contracts are about: entries of the registry, model modules, model packages."""
+
+from __future__ import annotations
+
+import ast
+import os
+from functools import cached_property
+from typing import Any
+
+from automodel_lint.domain.project import Project, Resolution
+from automodel_lint.domain.registry import Registration
+from automodel_lint.findings import Finding, Severity, Span
+from automodel_lint.inference.bindings import Binding
+from automodel_lint.inference.names import ClassEntity, Module, Scope
+
+
+class _Entry:
+    """A registration as a thing of its own."""
+
+    def __init__(self, project: Project, registration: Registration):
+        self.project, self.registration = project, registration
+
+    @property
+    def key(self) -> str:
+        """The architecture name, or the ``model_type``."""
+        return self.registration.key
+
+    @property
+    def resolution(self) -> Resolution:
+        """Where the entry leads."""
+        return self.project.resolve(self.registration.module, self.registration.cls)
+
+    def finding(self, severity: Severity | None = None, **fields: Any) -> Finding:
+        """Return a finding that points at the entry."""
+        known = {"key": self.key, "module": self.registration.module, "cls": self.registration.cls}
+        return Finding(
+            self.registration.path,
+            self.registration.span,
+            symbol=self.registration.cls or None,
+            architectures=(self.key,) if isinstance(self, ArchitectureEntry) else (),
+            fields=tuple({**known, **fields}.items()),
+            severity=severity,
+        )
+
+
+class ArchitectureEntry(_Entry):
+    """One registration of an architecture name."""
+
+
+class ConfigEntry(_Entry):
+    """One registration of a config class by its ``model_type``."""
+
+
+class Registry:
+    """All registrations of the checkout."""
+
+    def __init__(self, project: Project):
+        self.project = project
+        self.architectures = [ArchitectureEntry(project, r) for r in project.architectures]
+
+
+class ModelModule:
+    """A source file that defines registered classes or exports a ``ModelClass``.
+
+    ``registered`` maps the qualified names of the registered classes in it to their architecture names.
+    """
+
+    def __init__(self, project: Project, path: str, registered: dict[str, tuple[str, ...]]):
+        self.project, self.path, self.registered = project, path, registered
+
+    @cached_property
+    def module(self) -> Module | None:
+        """The parsed file."""
+        name = self.project.names.module_name(self.path)
+        return self.project.names.module(name) if name else None
+
+    @cached_property
+    def exports(self) -> list[Binding]:
+        """The module-level bindings of ``ModelClass`` that can be in force."""
+        return self.module.bindings.live("ModelClass") if self.module else []
+
+    def exported(self, binding: Binding) -> list[Any]:
+        """Return the classes that one binding names; empty if that cannot be told."""
+        assert self.module is not None
+        if binding.kind == "from":
+            return self.project.by_fqn(f"{binding.target}.{binding.name}")
+        if binding.kind == "class":
+            return self.project.by_fqn(f"{self.module.name}.ModelClass")
+        if not isinstance(binding.node, ast.expr):
+            return []
+        return self.project.class_entities(binding.node, Scope(self.module))
+
+    def registered_entities(self) -> list[ClassEntity]:
+        """Return the definitions of the registered classes in this file, in source order."""
+        assert self.module is not None
+        found = []
+        for qualname in self.registered:
+            for entity in self.project.by_fqn(f"{self.module.name}.{qualname}"):
+                if isinstance(entity, ClassEntity) and not self.project.classes.is_stand_in(entity):
+                    found.append(entity)
+        return sorted(found, key=lambda e: e.node.lineno)
+
+    def finding(self, node: ast.AST, symbol: str | None, architectures: tuple[str, ...], **fields: Any) -> Finding:
+        """Return a finding at ``node`` of this file."""
+        tree = self.project.tree
+        named = isinstance(node, (ast.ClassDef, ast.FunctionDef, ast.AsyncFunctionDef))
+        span = tree.name_span(self.path, node) if named else tree.span(self.path, node)  # type: ignore[arg-type]
+        return Finding(tree.relative(self.path), span, symbol, architectures, tuple(fields.items()))
+
+
+class ModelPackage:
+    """A folder ``components/models/<name>`` with registered classes in it; ``architectures`` are theirs."""
+
+    def __init__(self, project: Project, folder: str, architectures: tuple[str, ...]):
+        self.project, self.folder, self.architectures = project, folder, architectures
+
+    @property
+    def name(self) -> str:
+        return os.path.basename(self.folder)
+
+    def modules(self, mentioning: bytes) -> list[Module]:
+        """Return the parsed files of the package that contain a text, in path order."""
+        found = []
+        for path in self.project.tree.python_files(self.folder):
+            if self.project.tree.holds(path, mentioning):
+                name = self.project.names.module_name(path)
+                module = self.project.names.module(name) if name else None
+                if module is not None:
+                    found.append(module)
+        return found
+
+    def finding(self, path: str, node: ast.AST | None, **fields: Any) -> Finding:
+        """Return a finding at ``node`` of a file, or at its first line."""
+        tree = self.project.tree
+        span = tree.span(path, node) if node is not None else Span()
+        return Finding(tree.relative(path), span, None, self.architectures, (("package", self.name), *fields.items()))

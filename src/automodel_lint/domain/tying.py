@@ -1,0 +1,175 @@
+"""How a class ties its head to the input embedding, and how it loads checkpoints."""
+
+from __future__ import annotations
+
+import ast
+from collections.abc import Iterator
+
+from automodel_lint.domain.causal_head import walk_here_in
+from automodel_lint.inference.bindings import FUNCTIONS, dotted, walk_here
+from automodel_lint.inference.classes import MethodView, is_super
+from automodel_lint.inference.names import FunctionEntity
+
+FLAG = "tie_word_embeddings"
+FLIP_GUARD = "reject_tie_word_embeddings_flip"
+_FLAG_READERS = ("get_controlling_tie_word_embeddings", "is_tied_word_embeddings")
+_TYING_CALLS = ("_tie_or_clone_weights", "_tie_embedding_weights", "tie_embeddings_and_encoder_decoder")
+# Questions that a condition may ask without anything to do with the flag.
+_NEUTRAL_CALLS = ("getattr", "hasattr", "isinstance", "len", "callable", "bool", "type")
+
+
+def aliases(node: ast.AST) -> bool:
+    """Tell whether a statement or expression makes two weights one tensor: ``a.weight = b.weight`` and its relatives."""
+    if isinstance(node, ast.Assign):
+        return any(_names_weight(t) for t in node.targets) and _is_weight_of(node.value)
+    if isinstance(node, ast.Call):
+        name = dotted(node.func)
+        last = name.rpartition(".")[2] or (node.func.attr if isinstance(node.func, ast.Attribute) else "")
+        if last in _TYING_CALLS:
+            return True
+        if last in ("setattr", "register_parameter", "__setattr__"):
+            words = [a.value for a in node.args if isinstance(a, ast.Constant)]
+            return "weight" in words and any(_is_weight_of(a) for a in node.args)
+    return False
+
+
+def _names_weight(target: ast.expr) -> bool:
+    return isinstance(target, ast.Attribute) and target.attr == "weight"
+
+
+def _is_weight_of(value: ast.expr) -> bool:
+    """``x.weight``, or a name or call that may well be one (a local, ``nn.Parameter``, a getter)."""
+    if isinstance(value, ast.Attribute):
+        return value.attr == "weight"
+    if isinstance(value, ast.Call):
+        return any(_is_weight_of(a) for a in value.args)
+    return isinstance(value, ast.Name)
+
+
+def head_swaps(node: ast.AST, self_name: str) -> bool:
+    """``self.lm_head = self.model.embed_tokens``: the head is the embedding module itself."""
+    if not isinstance(node, ast.Assign) or not isinstance(node.value, ast.Attribute):
+        return False
+    return any(dotted(t) == f"{self_name}.lm_head" for t in node.targets) and "embed" in dotted(node.value)
+
+
+class Tying:
+    """Looks for ties in a method and the methods of the checkout that it calls."""
+
+    def __init__(self, view: MethodView):
+        self.view = view
+
+    def ever_aliases(self, surely: bool = False, depth: int = 0) -> bool:
+        """Tell whether running the method can tie: by itself, through a helper, or through code without source.
+
+        With ``surely``, code without source does not count.
+        """
+        for node in walk_here_in(self.view.node):
+            if aliases(node) or head_swaps(node, self.view.self_name):
+                return True
+            if isinstance(node, ast.Call) and self._call_aliases(node, surely, depth):
+                return True
+        return False
+
+    def _call_aliases(self, call: ast.Call, surely: bool, depth: int) -> bool:
+        if depth > 3:
+            return False
+        callee = self.view.callee(call)
+        if isinstance(callee, MethodView):
+            return callee.node is not self.view.node and Tying(callee).ever_aliases(surely, depth + 1)
+        if isinstance(callee, FunctionEntity):
+            return any(aliases(n) for n in ast.walk(callee.node))
+        if surely or not isinstance(call.func, ast.Attribute) or not is_super(call.func.value):
+            return False
+        return call.func.attr == "tie_weights" or (call.func.attr == "__init__" and bool(call.args or call.keywords))
+
+    def ungated(self) -> ast.AST | None:
+        """Return the statement that ties whatever the flag says, if there is one.
+
+        A statement is gated if it stands under, or behind an early return under, a condition that consults the flag;
+        a condition that cannot be looked into gets the benefit of the doubt.
+        """
+        return self._ungated(self.view.node.body)
+
+    def _ungated(self, body: list[ast.stmt]) -> ast.AST | None:
+        for statement in body:
+            if isinstance(statement, (*FUNCTIONS, ast.ClassDef)):
+                continue
+            if isinstance(statement, ast.If):
+                if self._consults_flag(statement.test):
+                    if _leaves(statement.body) or _leaves(statement.orelse):
+                        return None
+                    continue
+                found = self._ungated(statement.body) or self._ungated(statement.orelse)
+                if found:
+                    return found
+            elif isinstance(statement, (ast.With, ast.For, ast.While, ast.Try)):
+                inner = [*statement.body, *getattr(statement, "orelse", []), *getattr(statement, "finalbody", [])]
+                found = self._ungated(inner)
+                if found:
+                    return found
+            elif isinstance(statement, ast.Assert) and self._consults_flag(statement.test):
+                return None
+            else:
+                for node in walk_here(statement):
+                    if aliases(node) or head_swaps(node, self.view.self_name):
+                        return self._unless_conditional(node, statement)
+        return None
+
+    def _unless_conditional(self, node: ast.AST, statement: ast.stmt) -> ast.AST | None:
+        """``a.weight = b.weight if tied else a.weight`` is gated by its own expression."""
+        gated = any(isinstance(n, ast.IfExp) and self._consults_flag(n.test) for n in ast.walk(statement))
+        return None if gated else node
+
+    def _consults_flag(self, test: ast.expr) -> bool:
+        return any(self._is_flag(n) for n in ast.walk(test))
+
+    def _is_flag(self, node: ast.AST) -> bool:
+        if isinstance(node, ast.Attribute):
+            return FLAG in node.attr or "tied" in node.attr or node.attr.startswith("tie_")
+        if isinstance(node, ast.Constant):
+            return isinstance(node.value, str) and FLAG in node.value
+        if isinstance(node, ast.Name):
+            return self._name_is_flag(node)
+        if isinstance(node, ast.Call):
+            called = self.view.classes.names.called(node, self.view.scope)
+            if called & set(_FLAG_READERS):
+                return True
+            return not called & set(_NEUTRAL_CALLS) and self._call_may_ask(node)
+        return False
+
+    def _name_is_flag(self, node: ast.Name) -> bool:
+        """A local that was read from the flag."""
+        frame = self.view.scope.frames[0]
+        values = [b.node for b in frame.live(node.id) if isinstance(b.node, ast.expr)]
+        return any(self._consults_flag(v) for v in values)
+
+    def _call_may_ask(self, call: ast.Call) -> bool:
+        callee = self.view.callee(call)
+        if callee is None:
+            return not isinstance(call.func, ast.Attribute) or dotted(call.func).partition(".")[0] in (
+                self.view.self_name,
+            )
+        return any(FLAG in text for text in _words(callee.node))
+
+
+def _words(node: ast.AST) -> Iterator[str]:
+    for inner in ast.walk(node):
+        if isinstance(inner, ast.Attribute):
+            yield inner.attr
+        elif isinstance(inner, ast.Constant) and isinstance(inner.value, str):
+            yield inner.value
+        elif isinstance(inner, ast.Name):
+            yield inner.id
+
+
+def _leaves(body: list[ast.stmt]) -> bool:
+    return bool(body) and isinstance(body[-1], (ast.Return, ast.Raise))
+
+
+def refused_arguments(function: ast.FunctionDef | ast.AsyncFunctionDef) -> bool:
+    """Tell whether ``tie_weights`` refuses what transformers 5 passes: ``missing_keys=…`` and ``recompute_mapping=…``."""
+    if function.args.kwarg is not None:
+        return False
+    accepted = {a.arg for a in (*function.args.args, *function.args.kwonlyargs)}
+    return not {"missing_keys", "recompute_mapping"} <= accepted

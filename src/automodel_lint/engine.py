@@ -1,0 +1,196 @@
+"""Things → rules → findings: enumerates the things of a checkout, asks every rule about each, keeps the verdicts."""
+
+from __future__ import annotations
+
+import traceback
+from collections.abc import Callable, Iterable
+from dataclasses import dataclass, replace
+from typing import Any
+
+from automodel_lint.cache import Cache
+from automodel_lint.domain.checkout import Checkout
+from automodel_lint.domain.project import Plan, Project, Resolution
+from automodel_lint.findings import Finding, Span, merged
+from automodel_lint.source import ParseProblem, SourceTree
+
+Progress = Callable[[int, int], None]
+
+
+@dataclass
+class Verdict:
+    """What all rules say about a checkout, before anything is selected or silenced.
+
+    ``classes`` is the number of registered classes; ``packages`` maps architectures and class names to the relative
+    folder of their model package, ``registered`` the relative paths of all files that were read to get here.
+    """
+
+    findings: list[Finding]
+    classes: int
+    registrations: int
+    files: list[str]
+
+
+class Engine:
+    """Runs the rules over one checkout."""
+
+    def __init__(self, checkout: Checkout, tree: SourceTree, outside: list[str], cache_file: str | None = None):
+        self.checkout, self.tree = checkout, tree
+        self.project = Project(checkout, tree, outside)
+        self.cache = Cache(cache_file, tree)
+
+    def run(self, progress: Progress | None = None) -> Verdict:
+        """Return the verdict on the checkout; kept parts are used where nothing they depend on has changed."""
+        plan = Plan.from_json(self.cache.get("plan", lambda: self.project.read_plan().to_json()))
+        self.project.adopt(plan)
+        units = self._units(plan)
+        findings: list[Finding] = []
+        for done, (key, compute) in enumerate(units):
+            if progress is not None:
+                progress(done, len(units))
+            findings += [Finding.from_json(f) for f in self.cache.get(key, compute)]
+        self.cache.save()
+        classes = sum(1 for key, _ in units if key.startswith("class:"))
+        files = sorted(self.tree.relative(p) for p in self.project.package_files())
+        return Verdict(merged(findings), classes, len(plan.architectures), files)
+
+    # -- things ---------------------------------------------------------------------------------------------------
+
+    def _units(self, plan: Plan) -> list[tuple[str, Callable[[], list[dict[str, Any]]]]]:
+        """Return every thing to ask about, as a key and a computation; one class under several names is one thing."""
+        classes: dict[tuple[str, str, str, int], tuple[list[str], list[str]]] = {}
+        units: dict[str, Callable[[], list[dict[str, Any]]]] = {"registry": self._about_registry}
+        for entry in plan.architectures:
+            resolution = self._resolution(entry.module, entry.cls)
+            for place in resolution.classes:
+                names, tags = classes.setdefault(place, ([], []))
+                names.append(entry.key)
+                tags += entry.tags
+            units[f"entry:{entry.form}:{entry.path}:{entry.span}:{entry.key}:{entry.module}:{entry.cls}"] = (
+                lambda e=entry: self._about_architecture(e)
+            )
+        for entry in plan.configs:
+            units[f"config:{entry.path}:{entry.span}:{entry.key}:{entry.module}:{entry.cls}"] = (
+                lambda e=entry: self._about_config(e)
+            )
+        for place, (names, tags) in classes.items():
+            archs, marks = tuple(dict.fromkeys(names)), tuple(dict.fromkeys(tags))
+            units[f"class:{place}:{archs}:{marks}"] = lambda p=place, a=archs, m=marks: self._about_class(p, a, m)
+        units |= self._file_units(classes)
+        return list(units.items())
+
+    def _resolution(self, module: str, cls: str) -> Resolution:
+        found = self.cache.get(f"resolve:{module}:{cls}", lambda: self.project.resolve(module, cls).to_json())
+        return Resolution.from_json(found)
+
+    def _file_units(self, classes: dict) -> dict[str, Callable[[], list[dict[str, Any]]]]:
+        modules: dict[str, dict[str, tuple[str, ...]]] = {}
+        packages: dict[str, list[str]] = {}
+        for (_, qualname, path, _), (names, _) in classes.items():
+            absolute = self.tree.absolute(path)
+            modules.setdefault(absolute, {})[qualname] = tuple(dict.fromkeys(names))
+            folder = self.project.model_package(absolute)
+            if folder is not None:
+                packages.setdefault(folder, []).extend(names)
+        old = not self.project.has_static_mapping
+        for path in self.project.model_files():
+            if path not in modules and (self.tree.holds(path, b"ModelClass") or (old and path.endswith("model.py"))):
+                modules[path] = {}
+        units: dict[str, Callable[[], list[dict[str, Any]]]] = {}
+        for path, registered in modules.items():
+            units[f"module:{path}:{registered}"] = lambda p=path, r=registered: self._about_module(p, r)
+        for folder, names in packages.items():
+            archs = tuple(dict.fromkeys(names))
+            units[f"package:{folder}:{archs}"] = lambda f=folder, a=archs: self._about_package(f, a)
+        return units
+
+    # Each of these imports what it needs: a warm run asks no rule and should not pay for them.
+
+    def _about_registry(self) -> list[dict[str, Any]]:
+        from automodel_lint.domain.things import Registry
+
+        return self._asked(Registry(self.project), self.tree.relative(self.checkout.registry), "the registry")
+
+    def _about_architecture(self, entry: Any) -> list[dict[str, Any]]:
+        from automodel_lint.domain.things import ArchitectureEntry
+
+        return self._asked(ArchitectureEntry(self.project, entry), entry.path, entry.key)
+
+    def _about_config(self, entry: Any) -> list[dict[str, Any]]:
+        from automodel_lint.domain.things import ConfigEntry
+
+        return self._asked(ConfigEntry(self.project, entry), entry.path, entry.key)
+
+    def _about_class(self, place: tuple, names: tuple[str, ...], tags: tuple[str, ...]) -> list[dict[str, Any]]:
+        from automodel_lint.domain.model_class import ModelClass
+
+        module, qualname, path, line = place
+        entity = self.project.class_at(module, qualname, line)
+        if entity is None:  # the file changed under our hands
+            return []
+        return self._asked(ModelClass(self.project, entity, names, tags), path, qualname)
+
+    def _about_module(self, path: str, registered: dict[str, tuple[str, ...]]) -> list[dict[str, Any]]:
+        from automodel_lint.domain.things import ModelModule
+
+        relative = self.tree.relative(path)
+        return self._asked(ModelModule(self.project, path, registered), relative, relative)
+
+    def _about_package(self, folder: str, names: tuple[str, ...]) -> list[dict[str, Any]]:
+        from automodel_lint.domain.things import ModelPackage
+
+        relative = self.tree.relative(folder)
+        return self._asked(ModelPackage(self.project, folder, names), f"{relative}/__init__.py", relative)
+
+    # -- rules ----------------------------------------------------------------------------------------------------
+
+    def _asked(self, thing: Any, path: str, name: str) -> list[dict[str, Any]]:
+        """Ask every rule about a thing. A rule that fails becomes a finding; the others are asked all the same."""
+        from automodel_lint.rules import checks
+
+        found: list[Finding] = []
+        with self.tree.recording() as read:
+            for code, check in checks().get(type(thing), ()):
+                try:
+                    found += [replace(finding, code=code) for finding in check(thing)]
+                except Exception as error:
+                    found.append(_internal_error(code, name, path, error))
+        found += self._unparsable(read)
+        return [finding.to_json() for finding in completed(found)]
+
+    def _unparsable(self, read: Iterable[tuple[str, ...]]) -> list[Finding]:
+        """Return NAM002 for every file of the checkout that was needed and has no syntax tree."""
+        found = []
+        prefix = self.checkout.source_root
+        for kind, path, *_ in read:
+            if kind == "file" and path.startswith(prefix) and path.endswith(".py"):
+                problem = self.tree.syntax(path)
+                if isinstance(problem, ParseProblem):
+                    place = Span(problem.line, problem.column, problem.line, problem.column + 1)
+                    fields = (("reason", problem.reason),)
+                    found.append(Finding(self.tree.relative(path), place, fields=fields, code="NAM002"))
+        return sorted(found, key=lambda f: f.sort_key)
+
+
+def completed(findings: Iterable[Finding]) -> list[Finding]:
+    """Fill in what the rule's page says: the message, and the severity where the rule gave none."""
+    from automodel_lint.pages import pages
+
+    result = []
+    for finding in findings:
+        page = pages()[finding.code]
+        severity = page.severity if finding.severity is None else finding.severity
+        message = page.message.format(**dict(finding.fields))
+        result.append(replace(finding, message=message, severity=severity, fields=()))
+    return result
+
+
+def _internal_error(code: str, thing: str, path: str, error: Exception) -> Finding:
+    """NAM000: which rule failed on what, and where in the linter."""
+    frame = traceback.extract_tb(error.__traceback__)[-1]
+    fields = {
+        "rule": code,
+        "thing": thing,
+        "error": f"{type(error).__name__}: {error}",
+        "where": f"{frame.filename.replace(chr(92), '/').rpartition('automodel_lint/')[2]}:{frame.lineno}",
+    }
+    return Finding(path, Span(), symbol=thing, fields=tuple(fields.items()), code="NAM000")

@@ -1,0 +1,102 @@
+"""What a rule says: a finding, its place and its severity. Known to all rooms, knows none of them."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from dataclasses import dataclass, replace
+from enum import IntEnum
+from typing import Any
+
+
+class Severity(IntEnum):
+    """How much a finding weighs; ordered, so that ``ERROR > WARNING > INFO``."""
+
+    INFO = 0
+    WARNING = 1
+    ERROR = 2
+
+    @classmethod
+    def parse(cls, text: str) -> Severity:
+        """Return the severity called ``text`` (any case); raises ``KeyError`` for another word."""
+        return cls[text.upper()]
+
+    def __str__(self) -> str:
+        return self.name.lower()
+
+
+@dataclass(frozen=True, order=True)
+class Span:
+    """A stretch of text: lines and columns from 1, columns in characters, the end column exclusive."""
+
+    line: int = 1
+    column: int = 1
+    end_line: int = 1
+    end_column: int = 1
+
+
+@dataclass(frozen=True)
+class Finding:
+    """One broken contract.
+
+    ``code`` and ``message`` are empty while a rule yields it: the engine fills them in from the rule's page
+    and ``fields``. ``path`` is relative to the checkout's root, with forward slashes, where it lies below it.
+    ``severity`` is ``None`` while the page's own severity applies.
+    """
+
+    path: str
+    span: Span
+    symbol: str | None = None
+    architectures: tuple[str, ...] = ()
+    fields: tuple[tuple[str, Any], ...] = ()
+    severity: Severity | None = None
+    code: str = ""
+    message: str = ""
+    fingerprint: str = ""
+
+    def to_json(self) -> dict[str, Any]:
+        """Return what the verdict cache keeps: everything but ``fields``, which the message has absorbed."""
+        return {
+            "path": self.path,
+            "span": [self.span.line, self.span.column, self.span.end_line, self.span.end_column],
+            "symbol": self.symbol,
+            "architectures": list(self.architectures),
+            "severity": int(self.severity if self.severity is not None else Severity.ERROR),
+            "code": self.code,
+            "message": self.message,
+        }
+
+    @classmethod
+    def from_json(cls, data: dict[str, Any]) -> Finding:
+        """Inverse of :meth:`to_json`; raises ``KeyError``, ``TypeError`` or ``ValueError`` on damage."""
+        return cls(
+            path=data["path"],
+            span=Span(*data["span"]),
+            symbol=data["symbol"],
+            architectures=tuple(data["architectures"]),
+            severity=Severity(data["severity"]),
+            code=data["code"],
+            message=data["message"],
+        )
+
+    @property
+    def sort_key(self) -> tuple[Any, ...]:
+        """Order of a report: by file, then by place, then by code."""
+        return (self.path, self.span, self.code, self.message)
+
+
+def merged(findings: Iterable[Finding]) -> list[Finding]:
+    """Fold findings that say the same of the same place into one that lists every architecture.
+
+    A fault in an inherited definition is found through each heir; its place and its owner are the same.
+    """
+    unique: dict[tuple[Any, ...], Finding] = {}
+    for finding in findings:
+        key = (finding.code, finding.path, finding.span, finding.symbol)
+        known = unique.get(key)
+        if known is None:
+            unique[key] = finding
+        else:
+            archs = dict.fromkeys(known.architectures + finding.architectures)
+            severity = max(known.severity or Severity.INFO, finding.severity or Severity.INFO)
+            unique[key] = replace(known, architectures=tuple(archs), severity=severity)
+    return sorted(unique.values(), key=lambda f: f.sort_key)

@@ -1,0 +1,1 @@
+"""What Python source means, found without running it: names, classes, values."""

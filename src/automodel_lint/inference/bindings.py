@@ -1,0 +1,180 @@
+"""What names a block of statements binds, branch by branch."""
+
+from __future__ import annotations
+
+import ast
+from collections.abc import Iterator
+from dataclasses import dataclass, field
+
+Definition = ast.ClassDef | ast.FunctionDef | ast.AsyncFunctionDef
+FUNCTIONS = (ast.FunctionDef, ast.AsyncFunctionDef)
+
+
+@dataclass(eq=False)
+class Binding:
+    """One place that binds a name.
+
+    ``kind`` is ``class``, ``def``, ``import`` (``target`` is a module), ``from`` (``target`` is a module, ``name`` the
+    name taken from it), ``value`` (``node`` is the expression) or ``opaque`` (a loop variable, an unpacking, …).
+    """
+
+    kind: str
+    node: ast.AST
+    conditional: bool = False
+    target: str = ""
+    name: str = ""
+
+
+@dataclass(eq=False)
+class Bindings:
+    """The names that one block binds, in source order, and the modules whose every name it takes over."""
+
+    names: dict[str, list[Binding]] = field(default_factory=dict)
+    stars: list[str] = field(default_factory=list)
+
+    def live(self, name: str) -> list[Binding]:
+        """Return the bindings of ``name`` that can be in force at the end of the block.
+
+        The last unconditional one hides what stands before it; those in branches may or may not have run.
+        ``X = decorate(X)`` keeps what ``X`` was.
+        """
+        result: list[Binding] = []
+        for binding in self.names.get(name, ()):
+            if binding.kind == "value" and _rewraps(binding.node, name):
+                continue
+            if not binding.conditional:
+                result = []
+            result.append(binding)
+        return result
+
+
+def _rewraps(value: ast.AST, name: str) -> bool:
+    return isinstance(value, ast.Call) and any(isinstance(a, ast.Name) and a.id == name for a in value.args)
+
+
+def collect(body: list[ast.stmt], package: str = "") -> Bindings:
+    """Return the bindings of a block; ``package`` is what relative imports in it start from."""
+    found = Bindings()
+    _collect(body, package, found, conditional=False)
+    return found
+
+
+def _collect(body: list[ast.stmt], package: str, found: Bindings, conditional: bool) -> None:
+    def add(name: str, binding: Binding) -> None:
+        found.names.setdefault(name, []).append(binding)
+
+    for statement in body:
+        if isinstance(statement, ast.ClassDef):
+            add(statement.name, Binding("class", statement, conditional))
+        elif isinstance(statement, FUNCTIONS):
+            add(statement.name, Binding("def", statement, conditional))
+        elif isinstance(statement, ast.Import):
+            for alias in statement.names:
+                bound, target = (
+                    (alias.asname, alias.name) if alias.asname else (alias.name.partition(".")[0],) * 2
+                )
+                add(bound, Binding("import", statement, conditional, target))
+        elif isinstance(statement, ast.ImportFrom):
+            target = absolute_module(statement, package)
+            for alias in statement.names:
+                if alias.name == "*":
+                    found.stars.append(target)
+                else:
+                    add(alias.asname or alias.name, Binding("from", statement, conditional, target, alias.name))
+        elif isinstance(statement, (ast.Assign, ast.AnnAssign, ast.AugAssign)):
+            for name, value in assigned(statement):
+                add(name, Binding("opaque" if value is None else "value", value or statement, conditional))
+        else:
+            for name in _targets(statement):
+                add(name, Binding("opaque", statement, conditional))
+            for branch, sure in branches(statement):
+                _collect(branch, package, found, conditional or not sure)
+
+
+def absolute_module(statement: ast.ImportFrom, package: str) -> str:
+    """Return the absolute name of the module that ``from … import`` reads from."""
+    if not statement.level:
+        return statement.module or ""
+    parts = package.split(".")
+    parts = parts[: len(parts) - statement.level + 1]
+    return ".".join(p for p in (*parts, statement.module) if p)
+
+
+def assigned(statement: ast.Assign | ast.AnnAssign | ast.AugAssign) -> Iterator[tuple[str, ast.expr | None]]:
+    """Yield ``(name, value)`` for each name an assignment binds; the value is ``None`` where it has no one expression.
+
+    Attributes are named by their dotted text, so that ``Model.policy = X`` after a class is seen as what it is.
+    """
+    if isinstance(statement, ast.AugAssign):
+        name = dotted(statement.target)
+        if name:
+            yield name, None
+        return
+    if statement.value is None:
+        return
+    targets = statement.targets if isinstance(statement, ast.Assign) else [statement.target]
+    for target in targets:
+        yield from _paired(target, statement.value)
+
+
+def _paired(target: ast.expr, value: ast.expr | None) -> Iterator[tuple[str, ast.expr | None]]:
+    if isinstance(target, (ast.Tuple, ast.List)):
+        values: list[ast.expr | None] = [None] * len(target.elts)
+        starred = any(isinstance(e, ast.Starred) for e in target.elts)
+        if isinstance(value, (ast.Tuple, ast.List)) and len(value.elts) == len(target.elts) and not starred:
+            values = list(value.elts)
+        for element, part in zip(target.elts, values, strict=True):
+            yield from _paired(element.value if isinstance(element, ast.Starred) else element, part)
+        return
+    name = dotted(target)
+    if name:
+        yield name, value
+
+
+def _targets(statement: ast.stmt) -> Iterator[str]:
+    if isinstance(statement, (ast.For, ast.AsyncFor)):
+        yield from (name for name, _ in _paired(statement.target, None))
+    elif isinstance(statement, (ast.With, ast.AsyncWith)):
+        for item in statement.items:
+            if item.optional_vars is not None:
+                yield from (name for name, _ in _paired(item.optional_vars, None))
+
+
+def branches(statement: ast.stmt) -> Iterator[tuple[list[ast.stmt], bool]]:
+    """Yield the blocks inside a compound statement, each with whether it runs whenever the statement does."""
+    if isinstance(statement, (ast.With, ast.AsyncWith)):
+        yield statement.body, True
+    elif isinstance(statement, (ast.If, ast.For, ast.AsyncFor, ast.While)):
+        yield statement.body, False
+        yield statement.orelse, False
+    elif isinstance(statement, ast.Match):
+        for case in statement.cases:
+            yield case.body, False
+    elif isinstance(statement, ast.Try) or type(statement).__name__ == "TryStar":
+        yield statement.body, False  # type: ignore[attr-defined]
+        for handler in statement.handlers:  # type: ignore[attr-defined]
+            yield handler.body, False
+        yield statement.orelse, False  # type: ignore[attr-defined]
+        yield statement.finalbody, True  # type: ignore[attr-defined]
+
+
+def dotted(node: ast.AST) -> str:
+    """Return ``a.b.c`` for a chain of names and attributes, an empty text for anything else."""
+    parts: list[str] = []
+    while isinstance(node, ast.Attribute):
+        parts.append(node.attr)
+        node = node.value
+    if not isinstance(node, ast.Name):
+        return ""
+    return ".".join((node.id, *reversed(parts)))
+
+
+def walk_here(node: ast.AST) -> Iterator[ast.AST]:
+    """Walk ``node`` without entering nested functions, classes and lambdas (their bodies run at another time)."""
+    todo = [node]
+    while todo:
+        current = todo.pop(0)
+        yield current
+        for child in ast.iter_child_nodes(current):
+            if not isinstance(child, (*FUNCTIONS, ast.ClassDef, ast.Lambda)):
+                todo.append(child)

@@ -1,0 +1,277 @@
+"""Classes as they are at run time: bases across files, method resolution order, members, stand-ins."""
+
+from __future__ import annotations
+
+import ast
+from collections.abc import Iterator
+from dataclasses import dataclass
+from functools import cached_property
+
+from automodel_lint.inference.bindings import FUNCTIONS, Binding, walk_here
+from automodel_lint.inference.names import (
+    ClassEntity,
+    Entity,
+    External,
+    FunctionEntity,
+    Names,
+    Scope,
+    Value,
+)
+from automodel_lint.source import remembered
+
+# Roots of torch, transformers and the standard library that carry neither weights nor policies of their own.
+MACHINERY = frozenset({"object", "Module", "ABC", "Generic", "Protocol", "GenerationMixin", "PushToHubMixin"})
+_MODULE = frozenset({"torch.nn.Module", "torch.nn.modules.module.Module", "nn.Module"})
+
+
+@dataclass(frozen=True)
+class Unknown:
+    """A base that cannot be told: a call, a value computed at run time."""
+
+    fqn: str = ""
+
+
+Ancestor = ClassEntity | External | Unknown
+
+
+@dataclass(frozen=True)
+class Member:
+    """A name found in a class of the method resolution order."""
+
+    owner: ClassEntity
+    binding: Binding
+
+    @property
+    def function(self) -> ast.FunctionDef | ast.AsyncFunctionDef | None:
+        return self.binding.node if isinstance(self.binding.node, FUNCTIONS) else None
+
+    @property
+    def value(self) -> ast.expr | None:
+        return self.binding.node if isinstance(self.binding.node, ast.expr) else None
+
+
+class Classes:
+    """Answers questions about class hierarchies on top of :class:`Names`."""
+
+    def __init__(self, names: Names):
+        self.names = names
+        self.tree = names.tree
+
+    # -- hierarchy ------------------------------------------------------------------------------------------
+
+    def bases(self, cls: ClassEntity) -> list[Ancestor]:
+        """Return one ancestor for each base in the class statement: the real class where there is a stand-in too."""
+        return [self._ancestor(base, cls.scope) for base in cls.node.bases]
+
+    def _ancestor(self, base: ast.expr, scope: Scope) -> Ancestor:
+        if isinstance(base, ast.Subscript):
+            return self._ancestor(base.value, scope)
+        entities = self.names.resolve(base, scope)
+        classes = [e for e in entities if isinstance(e, ClassEntity)]
+        real = [c for c in classes if not self.is_stand_in(c)]
+        outside = [e for e in entities if isinstance(e, External) and e.fqn != "builtins.object"]
+        for candidates in (real, outside, [e for e in entities if isinstance(e, External)], classes):
+            if candidates:
+                return candidates[0]
+        return Unknown()
+
+    @remembered
+    def mro(self, cls: ClassEntity) -> tuple[Ancestor, ...]:
+        """Return the method resolution order: the class itself first, unknown ancestors in their place."""
+        return tuple(self._linearised(cls, ()))
+
+    def _linearised(self, cls: ClassEntity, below: tuple[ClassEntity, ...]) -> list[Ancestor]:
+        if cls in below:
+            return []
+        bases = self.bases(cls)
+        orders = [self._linearised(b, (*below, cls)) if isinstance(b, ClassEntity) else [b] for b in bases]
+        return [cls, *_merge([*orders, list(bases)])]
+
+    def checkout_mro(self, cls: ClassEntity) -> list[ClassEntity]:
+        """Return the ancestors (itself included) whose source is at hand inside the checkout."""
+        return [a for a in self.mro(cls) if isinstance(a, ClassEntity) and self.is_local(a)]
+
+    def is_local(self, cls: ClassEntity) -> bool:
+        """Tell whether a class is defined in the checkout (not in a followed library)."""
+        return cls.module.name.partition(".")[0] not in self.names.followed
+
+    def is_opaque(self, ancestor: Ancestor) -> bool:
+        """Tell whether an ancestor could be any class: nobody can say what it supplies.
+
+        A class of a library is not opaque in this sense: it knows nothing of the framework's contracts.
+        """
+        if isinstance(ancestor, Unknown):
+            return True
+        if isinstance(ancestor, External):
+            top = ancestor.fqn.partition(".")[0]
+            return top not in ("torch", "transformers", "builtins", "typing", "abc", "collections")
+        return False
+
+    def has_module_base(self, cls: ClassEntity) -> bool:
+        """Tell whether a class is known to be a ``torch.nn.Module``."""
+        return any(isinstance(a, External) and builds_module(a.fqn) for a in self.mro(cls))
+
+    # -- members --------------------------------------------------------------------------------------------
+
+    def local(self, cls: ClassEntity, name: str) -> list[Member]:
+        """Return the definitions of ``name`` in the class body (all branches)."""
+        return [Member(cls, b) for b in self.names.body(cls).live(name)]
+
+    def find(self, cls: ClassEntity, name: str, after: ClassEntity | None = None) -> tuple[list[Member], bool]:
+        """Look ``name`` up along the method resolution order, optionally only behind ``after``.
+
+        Returns the definitions in the first class that has any, and whether an opaque ancestor stands before it
+        (so that nobody can be sure).
+        """
+        opaque = False
+        order = list(self.mro(cls))
+        if after is not None and after in order:
+            order = order[order.index(after) + 1 :]
+        for ancestor in order:
+            if isinstance(ancestor, ClassEntity):
+                found = self.local(ancestor, name)
+                if found:
+                    return found, opaque
+            else:
+                opaque = opaque or self.is_opaque(ancestor)
+        return [], opaque
+
+    def next_init(self, cls: ClassEntity, after: ClassEntity | None) -> ClassEntity | External | Unknown | None:
+        """Return whose ``__init__`` runs next: a class with one in its body, or an ancestor without source."""
+        order = list(self.mro(cls))
+        if after is not None and after in order:
+            order = order[order.index(after) + 1 :]
+        for ancestor in order:
+            if isinstance(ancestor, ClassEntity):
+                if self.local(ancestor, "__init__"):
+                    return ancestor
+            elif self.is_opaque(ancestor) or ancestor.fqn.rpartition(".")[2] not in MACHINERY:
+                return ancestor
+        return None
+
+    def methods(self, cls: ClassEntity) -> Iterator[ast.FunctionDef | ast.AsyncFunctionDef]:
+        """Yield every function in a class body, branches included."""
+        for bindings in self.names.body(cls).names.values():
+            for binding in bindings:
+                if isinstance(binding.node, FUNCTIONS):
+                    yield binding.node
+
+    def method_scope(self, cls: ClassEntity, function: ast.FunctionDef | ast.AsyncFunctionDef) -> Scope:
+        """Return the scope inside a method (class-level names are not visible there)."""
+        return self._entered(cls, function)
+
+    @remembered
+    def _entered(self, cls: ClassEntity, function: ast.FunctionDef) -> Scope:
+        return cls.scope.entered(function.body, function.args)
+
+    # -- stand-ins ------------------------------------------------------------------------------------------
+
+    @remembered
+    def is_stand_in(self, cls: ClassEntity) -> bool:
+        """Tell whether a class only takes the place of one whose dependency is missing: construction just raises."""
+        for binding in self.names.body(cls).live("__init__"):
+            if isinstance(binding.node, FUNCTIONS):
+                body = [s for s in binding.node.body if not _is_text(s)]
+                return bool(body) and isinstance(body[-1], ast.Raise) and all(_only_words(s) for s in body[:-1])
+        return False
+
+    def makes_stand_in(self, value: Value) -> bool:
+        """Tell whether a value is a call that makes an "unavailable" type."""
+        if not isinstance(value.expr, ast.Call):
+            return False
+        for entity in self.names.resolve(value.expr.func, value.scope):
+            name = entity.fqn.rpartition(".")[2].lower()
+            if any(word in name for word in ("unavailable", "missing", "placeholder", "dummy", "stub")):
+                return True
+            if isinstance(entity, FunctionEntity):
+                scope = entity.scope.entered(entity.node.body, entity.node.args)
+                returned = [n.value for n in ast.walk(entity.node) if isinstance(n, ast.Return) and n.value]
+                if any(self.makes_stand_in(Value(r, scope)) for r in returned if r is not value.expr):
+                    return True
+        return False
+
+    def real(self, entities: list[Entity]) -> list[ClassEntity]:
+        """Return the class definitions among ``entities`` that are no stand-ins."""
+        return [e for e in entities if isinstance(e, ClassEntity) and not self.is_stand_in(e)]
+
+
+class MethodView:
+    """A method together with the class whose ``self`` it gets; what rules look into."""
+
+    def __init__(self, classes: Classes, receiver: ClassEntity, member: Member):
+        assert member.function is not None
+        self.classes, self.receiver, self.owner, self.node = classes, receiver, member.owner, member.function
+
+    @cached_property
+    def scope(self) -> Scope:
+        """The scope inside the method."""
+        return self.classes.method_scope(self.owner, self.node)
+
+    @property
+    def self_name(self) -> str:
+        """What the method calls its first argument."""
+        arguments = [*self.node.args.posonlyargs, *self.node.args.args]
+        return arguments[0].arg if arguments else ""
+
+    def calls(self) -> Iterator[ast.Call]:
+        """Yield the calls that running the method can make (nested functions apart)."""
+        for statement in self.node.body:
+            if not isinstance(statement, (*FUNCTIONS, ast.ClassDef)):
+                yield from (n for n in walk_here(statement) if isinstance(n, ast.Call))
+
+    def callee(self, call: ast.Call) -> MethodView | FunctionEntity | None:
+        """Return the method or function of the checkout that a call surely leads to, if that can be told."""
+        func = call.func
+        if isinstance(func, ast.Attribute) and isinstance(func.value, ast.Name):
+            if func.value.id in (self.self_name, "cls"):
+                members, opaque = self.classes.find(self.receiver, func.attr)
+                if opaque or len(members) != 1 or members[0].function is None:
+                    return None
+                return MethodView(self.classes, self.receiver, members[0])
+        elif is_super(func.value if isinstance(func, ast.Attribute) else None):
+            assert isinstance(func, ast.Attribute)
+            members, opaque = self.classes.find(self.receiver, func.attr, after=self.owner)
+            if opaque or len(members) != 1 or members[0].function is None:
+                return None
+            return MethodView(self.classes, self.receiver, members[0])
+        entities = self.classes.names.resolve(func, self.scope)
+        functions = [e for e in entities if isinstance(e, FunctionEntity)]
+        return functions[0] if len(functions) == 1 and len(entities) == 1 else None
+
+
+def is_super(node: ast.AST | None) -> bool:
+    """Tell whether an expression is ``super()`` or ``super(Class, self)``."""
+    return isinstance(node, ast.Call) and isinstance(node.func, ast.Name) and node.func.id == "super"
+
+
+def builds_module(fqn: str) -> bool:
+    """Tell whether a dotted name outside the checkout is a class of ``torch.nn`` that holds parameters."""
+    return fqn in _MODULE or (fqn.startswith("torch.nn.") and fqn.rpartition(".")[2][:1].isupper())
+
+
+def _is_text(statement: ast.stmt) -> bool:
+    return isinstance(statement, ast.Expr) and isinstance(statement.value, ast.Constant)
+
+
+def _only_words(statement: ast.stmt) -> bool:
+    """A statement that may stand before the ``raise`` of a stand-in: it prepares the message, nothing else."""
+    if isinstance(statement, ast.Assign):
+        return not any(isinstance(t, ast.Attribute) for t in statement.targets)
+    return isinstance(statement, (ast.Pass, ast.Delete, ast.Import, ast.ImportFrom))
+
+
+def _merge(orders: list[list[Ancestor]]) -> list[Ancestor]:
+    """C3 linearisation; where the orders contradict each other (Python would refuse the class), depth first."""
+    orders = [list(o) for o in orders if o]
+    result: list[Ancestor] = []
+    while orders:
+        for order in orders:
+            head = order[0]
+            if not any(head in other[1:] for other in orders):
+                break
+        else:
+            head = orders[0][0]
+        result.append(head)
+        orders = [[a for a in order if a is not head and a != head] for order in orders]
+        orders = [o for o in orders if o]
+    return result

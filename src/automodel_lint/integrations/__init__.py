@@ -1,0 +1,1 @@
+"""Where the linter meets other tools."""

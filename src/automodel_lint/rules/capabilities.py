@@ -1,0 +1,120 @@
+"""NAM301-NAM305: one declaration of parallelism per registered class, frozen and complete."""
+
+from __future__ import annotations
+
+import ast
+import difflib
+from collections.abc import Iterator
+
+from automodel_lint.domain.capabilities import (
+    AXES,
+    DYNAMIC,
+    NESTED,
+    canonical_fields,
+    declares_axes,
+    fields,
+    is_canonical,
+    is_frozen_dataclass,
+    returned,
+    surely_no_capabilities,
+)
+from automodel_lint.domain.model_class import ModelClass
+from automodel_lint.findings import Finding
+from automodel_lint.inference.classes import MethodView
+from automodel_lint.inference.names import ClassEntity
+from automodel_lint.rules import rule
+
+
+@rule("NAM301")
+def capabilities_missing(model: ModelClass) -> Iterator[Finding]:
+    if not model.defines(NESTED) and not model.defines(DYNAMIC):
+        yield model.finding()
+
+
+@rule("NAM302")
+def capabilities_both(model: ModelClass) -> Iterator[Finding]:
+    if model.defines(NESTED) and model.defines(DYNAMIC):
+        yield model.finding(model.local(DYNAMIC)[-1].binding.node)
+
+
+def _nested_classes(model: ModelClass) -> Iterator[ClassEntity]:
+    """Yield the capabilities classes that this class declares itself, not those it shares with another."""
+    for member in model.local(NESTED):
+        if member.binding.kind == "class":
+            assert isinstance(member.binding.node, ast.ClassDef)
+            yield model.names.class_entity(member.binding.node, model.member_scope(member), f"{model.name}.")
+        elif member.value is not None:
+            for entity in model.names.resolve(member.value, model.member_scope(member)):
+                shared = isinstance(entity, ClassEntity) and "." in entity.qualname
+                if isinstance(entity, ClassEntity) and not shared and not is_canonical(model.project, entity):
+                    yield entity
+
+
+@rule("NAM303")
+def capabilities_not_frozen(model: ModelClass) -> Iterator[Finding]:
+    for nested in _nested_classes(model):
+        if is_frozen_dataclass(model.project, nested) is False:
+            yield _at(model, nested, nested.node)
+
+
+@rule("NAM304")
+def capabilities_fields(model: ModelClass) -> Iterator[Finding]:
+    known = canonical_fields(model.project)
+    for nested in _nested_classes(model):
+        declared = fields(model.project, nested)
+        for name, node in declared.items():
+            if known is not None and name not in known:
+                near = difflib.get_close_matches(name, known, 1, cutoff=0.5)
+                hint = f"; did you mean `{near[0]}`?" if near else f"; known are {', '.join(known)}"
+                yield _at(model, nested, node, problem=f"has a field `{name}` that nobody reads{hint}")
+            elif not (isinstance(node, ast.Constant) and isinstance(node.value, bool)):
+                yield _at(model, nested, node, problem=f"gives `{name}` a default that is neither `True` nor `False`")
+        missing = [axis for axis in AXES if axis not in declared]
+        if missing and not declares_axes(model.project, nested):
+            yield _at(model, nested, nested.node, problem=f"says nothing about {_listed(missing)}")
+
+
+def _at(model: ModelClass, nested: ClassEntity, node: ast.AST, **values: str) -> Finding:
+    """A finding inside a capabilities class; its owner is the registered class."""
+    tree, path = model.project.tree, nested.module.path
+    span = tree.name_span(path, node) if isinstance(node, ast.ClassDef) else tree.span(path, node)
+    names = (("cls", model.name), *values.items())
+    return Finding(tree.relative(path), span, f"{model.name}.{NESTED}", model.architectures, names)
+
+
+def _listed(names: list[str]) -> str:
+    quoted = [f"`{name}`" for name in names]
+    return quoted[0] if len(quoted) == 1 else f"{', '.join(quoted[:-1])} and {quoted[-1]}"
+
+
+@rule("NAM305")
+def get_capabilities_signature(model: ModelClass) -> Iterator[Finding]:
+    for member in model.local(DYNAMIC):
+        function = member.function
+        if function is None:
+            continue
+        problem = _signature_problem(model, function)
+        if problem:
+            yield model.finding(function, method=DYNAMIC, problem=problem)
+            continue
+        view = MethodView(model.classes, model.entity, member)
+        returns = list(returned(function))
+        for statement in returns:
+            if surely_no_capabilities(model.project, statement.value, view.scope):
+                shown = ast.unparse(statement.value) if statement.value else "nothing"
+                yield model.finding(
+                    statement, method=DYNAMIC, problem=f"returns `{shown}`, which is no `{NESTED}`"
+                )
+        if not returns and not isinstance(function.body[-1], ast.Raise):
+            yield model.finding(function, method=DYNAMIC, problem=f"returns no `{NESTED}`")
+
+
+def _signature_problem(model: ModelClass, function: ast.FunctionDef | ast.AsyncFunctionDef) -> str | None:
+    decorators = {f for d in function.decorator_list for f in model.names.fqns(d, model.entity.scope)}
+    if "builtins.classmethod" not in decorators:
+        return "is no classmethod"
+    arguments = function.args
+    plain = [a.arg for a in (*arguments.posonlyargs, *arguments.args)]
+    if plain != ["cls", "config"] or arguments.kwonlyargs or arguments.vararg or arguments.kwarg:
+        return f"takes `({ast.unparse(arguments)})`"
+    return None

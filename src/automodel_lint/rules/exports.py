@@ -1,0 +1,170 @@
+"""NAM105-NAM107, NAM109, NAM110: what a model module and its package must export, and from what it must derive."""
+
+from __future__ import annotations
+
+import ast
+import os
+from collections.abc import Iterator
+
+from automodel_lint.domain.model_class import ModelClass, is_hf_model
+from automodel_lint.domain.things import ModelModule
+from automodel_lint.findings import Finding, Span
+from automodel_lint.inference.classes import Ancestor
+from automodel_lint.inference.names import ClassEntity, External, Module, Scope
+from automodel_lint.inference.values import Undecided
+from automodel_lint.rules import rule
+
+MIXIN = "HFCheckpointingMixin"
+_CAUSAL = ("ForCausalLM", "ForConditionalGeneration")
+
+
+@rule("NAM105")
+def model_class_export(module: ModelModule) -> Iterator[Finding]:
+    if module.module is None:
+        return
+    registered = module.registered_entities() or _unexported(module)
+    if not registered:
+        return
+    names = [e.qualname for e in registered]
+    architectures = tuple(a for n in names for a in module.registered.get(n, (n,)))
+    if not module.exports:
+        yield module.finding(
+            registered[0].node, names[0], architectures, cls=names[0], problem="binds no module-level `ModelClass`"
+        )
+        return
+    exported = [(b, module.exported(b)) for b in module.exports]
+    if all(classes for _, classes in exported) and not any(e in registered for _, cs in exported for e in cs):
+        binding, classes = exported[-1]
+        found = ", ".join(f"`{c.fqn.rpartition('.')[2]}`" for c in classes)
+        problem = f"exports {found} as `ModelClass`, which is not registered"
+        yield module.finding(binding.node, names[0], architectures, cls=names[0], problem=problem)
+
+
+def _unexported(module: ModelModule) -> list[ClassEntity]:
+    """Causal models of a checkout that finds its models by ``ModelClass`` alone: without one they are never seen."""
+    project, parsed = module.project, module.module
+    if project.has_static_mapping or parsed is None or module.exports:
+        return []
+    if os.path.basename(module.path) != "model.py":
+        return []
+    found = []
+    for name in parsed.bindings.names:
+        for binding in parsed.bindings.live(name):
+            if isinstance(binding.node, ast.ClassDef) and name.endswith(_CAUSAL):
+                found += project.classes.real([project.names.class_entity(binding.node, Scope(parsed))])
+    return found
+
+
+@rule("NAM106")
+def package_reexport(model: ModelClass) -> Iterator[Finding]:
+    project = model.project
+    folder = project.model_package(model.path)
+    if folder is None:
+        return
+    path = os.path.join(folder, "__init__.py")
+    place = (project.tree.relative(path), Span(), model.name, model.architectures)
+    name = project.names.module_name(path)
+    package = project.names.module(name) if name else None
+    source = model.entity.module.name
+    if package is None:
+        if project.tree.read(path) is None:
+            yield Finding(*place, (("cls", model.name), ("module", source), ("problem", "does not exist")))
+        return
+    if _serves_lazily(package, model.name):
+        return
+    if project.names.in_module(package, model.name) is None:
+        node = _all_statement(package)
+        span = project.tree.span(path, node) if node is not None else Span()
+        fields = (("cls", model.name), ("module", source), ("problem", f"does not import `{model.name}`"))
+        yield Finding(place[0], span, model.name, model.architectures, fields)
+        return
+    node = _all_statement(package)
+    if node is not None and _misses(model, package, node):
+        fields = (("cls", model.name), ("module", source), ("problem", f"leaves `{model.name}` out of `__all__`"))
+        yield Finding(place[0], project.tree.span(path, node), model.name, model.architectures, fields)
+
+
+def _serves_lazily(package: Module, name: str) -> bool:
+    """A module-level ``__getattr__`` with a table that holds the name."""
+    if not package.bindings.live("__getattr__"):
+        return False
+    return any(isinstance(n, ast.Constant) and n.value == name for n in ast.walk(package.syntax))
+
+
+def _all_statement(package: Module) -> ast.stmt | None:
+    for statement in package.syntax.body:
+        targets = statement.targets if isinstance(statement, ast.Assign) else []
+        targets = [statement.target] if isinstance(statement, ast.AnnAssign) else targets
+        if any(isinstance(t, ast.Name) and t.id == "__all__" for t in targets):
+            return statement
+    return None
+
+
+def _misses(model: ModelClass, package: Module, statement: ast.stmt) -> bool:
+    """Whether ``__all__`` surely lacks the class (one that is added to later, or computed, may have it)."""
+    if len(package.bindings.names.get("__all__", ())) != 1 or not isinstance(statement, (ast.Assign, ast.AnnAssign)):
+        return False
+    mutated = any(
+        isinstance(n, ast.Attribute) and isinstance(n.value, ast.Name) and n.value.id == "__all__"
+        for n in ast.walk(package.syntax)
+    )
+    try:
+        values = model.values.possible(statement.value, Scope(package)) if statement.value else []
+    except Undecided:
+        return False
+    return not mutated and all(isinstance(v, (list, tuple, set)) and model.name not in v for v in values)
+
+
+@rule("NAM107")
+def unregistered_model_class(module: ModelModule) -> Iterator[Finding]:
+    project = module.project
+    if module.module is None or not project.has_static_mapping or not project.tree.holds(module.path, MIXIN.encode()):
+        return
+    registered = {r.cls for r in project.architectures if r.module == module.module.name} | set(module.registered)
+    for binding in module.exports:
+        for entity in module.exported(binding):
+            if not isinstance(entity, ClassEntity) or entity.module is not module.module:
+                continue
+            mixed_in = any(b.fqn.rpartition(".")[2] == MIXIN for b in project.classes.bases(entity))
+            if mixed_in and entity.name.endswith(_CAUSAL) and entity.qualname not in registered:
+                entry = f'"{entity.name}": ("{module.module.name}", "{entity.name}")'
+                yield module.finding(entity.node, entity.name, (), cls=entity.name, entry=entry)
+
+
+@rule("NAM109")
+def model_class_foreign(module: ModelModule) -> Iterator[Finding]:
+    for binding in module.exports:
+        for entity in module.exported(binding):
+            outside = isinstance(entity, External) and not module.project.names.at_hand(entity.fqn)
+            followed = isinstance(entity, ClassEntity) and not module.project.classes.is_local(entity)
+            if outside or followed:
+                foreign = entity.fqn.rpartition(".")[2]
+                origin = entity.fqn.partition(".")[0]
+                yield module.finding(binding.node, None, (), cls=foreign, origin=origin)
+
+
+@rule("NAM110")
+def checkpointing_mixin_order(model: ModelClass) -> Iterator[Finding]:
+    if not model.owns_causal_head:
+        return
+    if not model.has_ancestor(MIXIN):
+        if not model.has_opaque_base:
+            yield model.finding(problem=f"does not derive from `{MIXIN}`")
+        return
+    order = list(model.mro)
+    index = next(i for i, a in enumerate(order) if a.fqn.rpartition(".")[2] == MIXIN)
+    for ancestor in order[1:index]:
+        if _shadows(model, ancestor):
+            name = ancestor.fqn.rpartition(".")[2]
+            problem = f"lists `{MIXIN}` after `{name}`, whose `save_pretrained`/`from_pretrained` then win"
+            yield model.finding(problem=problem)
+            return
+
+
+def _shadows(model: ModelClass, ancestor: Ancestor) -> bool:
+    """Whether an ancestor ahead of the mixin, and not built on it, brings its own loading and saving."""
+    if not isinstance(ancestor, ClassEntity):
+        return is_hf_model(ancestor)
+    if any(a.fqn.rpartition(".")[2] == MIXIN for a in model.classes.mro(ancestor)):
+        return False
+    return any(model.classes.local(ancestor, name) for name in ("save_pretrained", "from_pretrained"))

@@ -1,0 +1,114 @@
+"""NAM101-NAM104, NAM108: what the registry says must be there."""
+
+from __future__ import annotations
+
+import difflib
+from collections.abc import Iterator
+
+from automodel_lint.domain.model_config import builtin_model_types, config_classes, literal_model_type
+from automodel_lint.domain.model_class import ModelClass
+from automodel_lint.domain.registry import CONFIGS
+from automodel_lint.domain.things import ArchitectureEntry, ConfigEntry, Registry
+from automodel_lint.findings import Finding, Severity
+from automodel_lint.inference.names import ClassEntity
+from automodel_lint.rules import rule
+
+
+@rule("NAM101")
+def registry_module_missing(entry: ArchitectureEntry) -> Iterator[Finding]:
+    if entry.resolution.status == "no-module":
+        yield entry.finding(file=entry.registration.module.replace(".", "/") + ".py")
+
+
+@rule("NAM102")
+def registry_class_missing(entry: ArchitectureEntry) -> Iterator[Finding]:
+    if entry.resolution.status == "no-class":
+        yield entry.finding(hint=_nearest(entry))
+
+
+def _nearest(entry: ArchitectureEntry | ConfigEntry) -> str:
+    module = entry.project.names.module(entry.registration.module)
+    classes = [n for n, b in module.bindings.names.items() if b[-1].kind in ("class", "from")] if module else []
+    near = difflib.get_close_matches(entry.registration.cls, classes, 1)
+    return f"did you mean `{near[0]}`?" if near else "define it there, or correct the entry"
+
+
+@rule("NAM103")
+def duplicate_architecture(registry: Registry) -> Iterator[Finding]:
+    first: dict[tuple[str, str], int] = {}
+    for entry in registry.architectures:
+        if entry.registration.form != "mapping" or not entry.registration.sure:
+            continue
+        key = (entry.registration.path, entry.key)
+        if key in first:
+            yield entry.finding(first=first[key])
+        else:
+            first[key] = entry.registration.span.line
+
+
+@rule("NAM104")
+def config_registration_broken(entry: ConfigEntry) -> Iterator[Finding]:
+    status = entry.resolution.status
+    if status == "no-module":
+        path = entry.registration.module.replace(".", "/") + ".py"
+        yield entry.finding(problem=f"names the module `{entry.registration.module}`, but there is no {path}")
+    elif status == "no-class":
+        problem = f"names `{entry.registration.cls}`, which `{entry.registration.module}` does not bind"
+        yield entry.finding(problem=f"{problem}: {_nearest(entry)}")
+    elif status == "class":
+        yield from _model_type_differs(entry)
+
+
+def _model_type_differs(entry: ConfigEntry) -> Iterator[Finding]:
+    for module, qualname, _, line in entry.resolution.classes:
+        entity = entry.project.class_at(module, qualname, line)
+        own = literal_model_type(entry.project, entity, local=True) if entity else None
+        if own is not None and own != entry.key:
+            problem = f"registers `{entry.registration.cls}`, whose own `model_type` is {own!r}"
+            yield entry.finding(problem=f"{problem}: use one spelling for both")
+            return
+
+
+@rule("NAM104")
+def config_registered_for_another(model: ModelClass) -> Iterator[Finding]:
+    for config in config_classes(model):
+        own = literal_model_type(model.project, config)
+        for registration in model.project.configs if own else ():
+            resolution = model.project.resolve(registration.module, registration.cls)
+            if registration.key != own or resolution.status != "class":
+                continue
+            names = {f"{module}.{qualname}" for module, qualname, _, _ in resolution.classes}
+            if not _related(model, config, names):
+                problem = f"registers `{registration.cls}`, but `{model.name}` is built from `{config.name}`"
+                yield Finding(
+                    registration.path,
+                    registration.span,
+                    symbol=registration.cls,
+                    architectures=model.architectures,
+                    fields=(("key", own), ("problem", f"{problem} of the same `model_type`")),
+                    severity=Severity.WARNING,
+                )
+
+
+def _related(model: ModelClass, config: ClassEntity, names: set[str]) -> bool:
+    """The registered class is the config itself, or one derives from the other."""
+    if {a.fqn for a in model.classes.mro(config)} & names:
+        return True
+    registered = [e for fqn in names for e in model.project.by_fqn(fqn) if isinstance(e, ClassEntity)]
+    return any(config in model.classes.mro(entity) for entity in registered)
+
+
+@rule("NAM108")
+def unregistered_config_class(model: ModelClass) -> Iterator[Finding]:
+    registry = model.names.module(f"{model.project.checkout.package}._transformers.registry")
+    builtin = builtin_model_types(model.project)
+    if registry is None or not registry.bindings.live(CONFIGS) or builtin is None:
+        return
+    registered = {r.key for r in model.project.configs}
+    for config in config_classes(model):
+        own = literal_model_type(model.project, config)
+        if own and own not in registered and own not in builtin and model.classes.is_local(config):
+            module, name = config.module.name, config.qualname
+            yield model.finding(owner=config, model_type=own, entry=f'"{own}": ("{module}", "{name}")')
+
+

@@ -1,0 +1,73 @@
+"""NAM203-NAM207: the constructor guard, on every path, first, on the caller's own config."""
+
+from __future__ import annotations
+
+import ast
+from collections.abc import Iterator
+
+from automodel_lint.domain.model_class import ModelClass
+from automodel_lint.domain.tie_guard import Guarding, guarding
+from automodel_lint.findings import Finding
+from automodel_lint.rules import rule
+
+
+def _constructors(model: ModelClass) -> Iterator[Guarding]:
+    """Yield the constructor of a head-owning class and the base constructors through which its guard runs."""
+    if model.owns_causal_head:
+        found: Guarding | None = guarding(model.classes, model.entity)
+        while found is not None:
+            yield found
+            found = found.base
+
+
+@rule("NAM203")
+def tie_guard_missing(model: ModelClass) -> Iterator[Finding]:
+    for found in _constructors(model):
+        if found.decided and not found.complete:
+            problem = "only on some paths" if found.calls else "nowhere"
+            if found.function is not None:
+                yield model.finding(found.function, found.owner, "__init__", problem=problem)
+            else:
+                yield model.finding(problem="nowhere")
+        return
+
+
+@rule("NAM204")
+def tie_guard_late(model: ModelClass) -> Iterator[Finding]:
+    for found in _constructors(model):
+        harmful = [b for b in found.before if b.harm]
+        if found.complete and found.first and harmful:
+            statement, line = _shown(harmful[0].node), harmful[0].node.lineno
+            fields = {"statement": statement, "harm": harmful[0].harm, "line": line}
+            yield model.finding(found.first.node, found.owner, "__init__", **fields)
+
+
+@rule("NAM205")
+def tie_guard_not_first(model: ModelClass) -> Iterator[Finding]:
+    for found in _constructors(model):
+        if found.complete and found.first and found.before and not any(b.harm for b in found.before):
+            statement = _shown(found.before[0].node)
+            yield model.finding(found.first.node, found.owner, "__init__", statement=statement)
+
+
+@rule("NAM206")
+def tie_guard_config(model: ModelClass) -> Iterator[Finding]:
+    for found in _constructors(model):
+        for call in found.calls:
+            if call.config is False:
+                through = f" (through `{call.through.name}`)" if call.through else ""
+                yield model.finding(call.node, found.owner, "__init__", given=call.config_text, through=through)
+
+
+@rule("NAM207")
+def tie_guard_class(model: ModelClass) -> Iterator[Finding]:
+    for found in _constructors(model):
+        for call in found.calls:
+            if call.cls is False and call.through is None:
+                yield model.finding(call.node, found.owner, "__init__", given=call.cls_text)
+
+
+def _shown(statement: ast.stmt) -> str:
+    """The first line of a statement, shortened for a message."""
+    text = ast.unparse(statement).splitlines()[0]
+    return text if len(text) <= 60 else text[:57] + "..."

@@ -1,0 +1,166 @@
+"""NAM201, NAM202, NAM208, NAM209, NAM211-NAM213, NAM216: the tie policy and what must back it."""
+
+from __future__ import annotations
+
+import ast
+from collections.abc import Iterator
+
+from automodel_lint.domain.loading import Loading
+from automodel_lint.domain.model_class import POLICIES, ModelClass
+from automodel_lint.domain.things import ModelPackage
+from automodel_lint.domain.tying import FLAG, Tying, refused_arguments
+from automodel_lint.findings import Finding, Severity
+from automodel_lint.inference.bindings import dotted
+from automodel_lint.inference.classes import MACHINERY
+from automodel_lint.inference.names import ClassEntity
+from automodel_lint.inference.values import Ref
+from automodel_lint.rules import rule
+
+POLICY = "tie_word_embeddings_support"
+KEYS = "_tied_weights_keys"
+_NO_KEYS = MACHINERY | {"PreTrainedModel", "HFCheckpointingMixin", "MoEFSDPSyncMixin"}
+
+
+@rule("NAM201")
+def tie_support_missing(model: ModelClass) -> Iterator[Finding]:
+    if model.owns_causal_head:
+        members, _ = model.inherited(POLICY)
+        if not members and not model.has_opaque_base:
+            yield model.finding()
+
+
+@rule("NAM202")
+def tie_support_invalid(model: ModelClass) -> Iterator[Finding]:
+    members, opaque = model.inherited(POLICY)
+    if opaque or not model.owns_causal_head:
+        return
+    for member in members:
+        for value in model.member_values(member) or ():
+            if not _is_policy(value):
+                shown = value.fqn.rpartition(".")[2] if isinstance(value, Ref) else repr(value)
+                if isinstance(value, Ref) and "." in value.fqn:
+                    shown = ".".join(value.fqn.split(".")[-2:])
+                yield model.finding(member.value, owner=member.owner, value=shown)
+                break
+
+
+def _is_policy(value: object) -> bool:
+    if not isinstance(value, Ref):
+        return False
+    *_, owner, member = ("", *value.fqn.split("."))
+    if owner != "TieSupport":  # a class or function is surely no member; a name from elsewhere may be one
+        return not value.name[:1].isupper() or value.name.isupper()
+    return member in POLICIES
+
+
+@rule("NAM208")
+def tied_keys_missing(model: ModelClass) -> Iterator[Finding]:
+    if not model.owns_causal_head or not model.ties or model.defines(KEYS):
+        return
+    declared = bool(model.inherited("_nemo_tied_weights_keys")[0])
+    supplied = any(_may_supply_keys(model, a) for a in model.mro[1:])
+    severity = Severity.WARNING if declared or supplied else None
+    yield model.finding(policy=model.tie_policy or "BOTH", severity=severity)
+
+
+def _may_supply_keys(model: ModelClass, ancestor) -> bool:
+    """A base of the checkout that declares the keys, or a library's model class, source at hand or not."""
+    if isinstance(ancestor, ClassEntity) and model.classes.is_local(ancestor):
+        return bool(model.classes.local(ancestor, KEYS))
+    name = ancestor.fqn.rpartition(".")[2]
+    return name not in _NO_KEYS and not name.endswith(("PreTrainedModel", "Mixin"))
+
+
+@rule("NAM209")
+def tie_weights_missing(model: ModelClass) -> Iterator[Finding]:
+    if model.owns_causal_head and model.ties and not model.defines("tie_weights"):
+        yield model.finding(policy=model.tie_policy or "BOTH")
+
+
+@rule("NAM211")
+def tie_flip_guard_missing(model: ModelClass) -> Iterator[Finding]:
+    if not model.owns_causal_head:
+        return
+    view = model.method("from_pretrained", local=True)
+    if view is None:
+        return
+    loading = Loading(view)
+    how = loading.changed_by()
+    if how is not None and not loading.refuses_flip():
+        yield model.finding(view.node, method="from_pretrained", how=how)
+
+
+@rule("NAM212")
+def tie_metadata_contradiction(model: ModelClass) -> Iterator[Finding]:
+    if not model.owns_causal_head:
+        return
+    if model.tie_policy == "UNTIED_ONLY":
+        for member in model.local(KEYS):
+            values = model.member_values(member)
+            if values and all(values):
+                yield model.finding(
+                    member.value, policy="UNTIED_ONLY", problem=f"declares a non-empty `{KEYS}`", advice="empty it"
+                )
+        view = model.method("tie_weights", local=True)
+        if view is not None and Tying(view).ever_aliases(surely=True):
+            yield model.finding(
+                view.node,
+                method="tie_weights",
+                policy="UNTIED_ONLY",
+                problem="has a `tie_weights` that aliases the two weights",
+                advice="remove it, or declare the policy that is meant",
+            )
+    elif model.tie_policy == "TIED_ONLY" and not _may_alias(model):
+        yield model.finding(
+            policy="TIED_ONLY",
+            problem="aliases the two weights neither in `__init__` nor in `tie_weights`",
+            advice="assign `self.lm_head.weight = <input embedding>.weight` in `tie_weights()`",
+        )
+
+
+def _may_alias(model: ModelClass) -> bool:
+    """Whether the constructor or ``tie_weights`` can tie; code without source in the way may do so."""
+    tie = model.method("tie_weights")
+    init = model.method("__init__")
+    if tie is None and (model.is_pretrained_model or model.has_opaque_base):
+        return True
+    return any(view is not None and Tying(view).ever_aliases() for view in (tie, init)) or init is None
+
+
+@rule("NAM213")
+def tie_weights_ungated(model: ModelClass) -> Iterator[Finding]:
+    view = model.method("tie_weights")
+    if view is None or not model.owns_causal_head:
+        return
+    problems = []
+    if model.tie_policy == "BOTH" and Tying(view).ungated() is not None:
+        problems.append(f"aliases the two weights whatever `{FLAG}` says")
+    if model.is_pretrained_model and refused_arguments(view.node):
+        problems.append("refuses the arguments that transformers 5 passes")
+    if problems:
+        yield model.finding(view.node, owner=view.owner, method="tie_weights", problem=" and ".join(problems))
+
+
+@rule("NAM216")
+def tie_flag_default(package: ModelPackage) -> Iterator[Finding]:
+    reads = []
+    for module in package.modules(FLAG.encode()):
+        for node in ast.walk(module.syntax):
+            if isinstance(node, ast.Call) and _reads_flag(node):
+                default = node.args[2]
+                if isinstance(default, ast.Constant):
+                    reads.append((module.path, node, default.value))
+    defaults = {repr(value) for _, _, value in reads}
+    if len(defaults) > 1:
+        reads.sort(key=lambda r: (r[0], r[1].lineno))
+        path, node, value = next(r for r in reads if r[2] is not False)
+        others = ", ".join(sorted(defaults - {repr(value)}))
+        yield package.finding(path, node, value=repr(value), others=others)
+
+
+def _reads_flag(call: ast.Call) -> bool:
+    """``getattr(<some config>, "tie_word_embeddings", D)``."""
+    if dotted(call.func) != "getattr" or len(call.args) != 3:
+        return False
+    receiver = dotted(call.args[0]).rpartition(".")[2].lower()
+    return isinstance(call.args[1], ast.Constant) and call.args[1].value == FLAG and receiver.endswith(("config", "cfg"))

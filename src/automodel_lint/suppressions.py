@@ -1,0 +1,171 @@
+"""Comments that silence findings: ``# noqa`` as flake8 reads it, and our own form with a reason.
+
+``# noqa: NAM206`` works on its line (on every line of a string or a backslash-continued line that it ends), as in
+flake8. ``# automodel-lint: ignore[NAM206] reason`` works on its line, or alone on the line above a statement or an
+entry. Only NAM codes are ever judged.
+"""
+
+from __future__ import annotations
+
+import io
+import re
+import tokenize
+from collections.abc import Iterable
+from dataclasses import dataclass, field
+
+from automodel_lint.findings import Finding, Span
+from automodel_lint.source import SourceTree, decoded
+
+_NOQA = re.compile(r"# noqa(?::[\s]?(?P<codes>(?:[A-Z]+[0-9]+(?:[,\s]+)?)+))?", re.I)  # flake8's own
+_OWN = re.compile(r"#\s*automodel-lint:\s*ignore\[(?P<codes>[^\]]*)\]")
+_FILE = re.compile(r"# flake8[:=]\s*noqa(?::\s?(?P<codes>(?:[A-Z]+[0-9]+(?:[,\s]+)?)+))?\s*$", re.I)
+
+
+@dataclass
+class Comment:
+    """One suppressing comment: the codes it names (none means all), the lines it works on, where it stands."""
+
+    codes: tuple[str, ...]
+    first: int
+    last: int
+    span: Span
+    used: set[str] = field(default_factory=set)
+
+    def covers(self, finding: Finding) -> bool:
+        """Tell whether the comment silences a finding, and remember which of its codes did."""
+        if not self.first <= finding.span.line <= self.last:
+            return False
+        if not self.codes:
+            return True
+        fitting = [c for c in self.codes if finding.code.startswith(c)]
+        self.used.update(fitting)
+        return bool(fitting)
+
+
+@dataclass
+class Suppressions:
+    """The suppressing comments of one file; ``everything`` where the whole file is out (``# flake8: noqa``)."""
+
+    comments: list[Comment]
+    everything: bool = False
+
+    def covers(self, finding: Finding) -> bool:
+        """Tell whether some comment silences a finding (every one that does is marked as used)."""
+        return any([comment.covers(finding) for comment in self.comments]) or self.everything
+
+
+def may_suppress(data: bytes) -> bool:
+    """Tell cheaply whether source text can hold a comment of interest."""
+    return b"automodel-lint:" in data or b"noqa" in data or b"NOQA" in data or b"NoQA" in data
+
+
+def read(data: bytes) -> Suppressions:
+    """Find the suppressing comments in source text. Text that cannot be tokenized has those up to the fault."""
+    reader = _Reader(decoded(data))
+    try:
+        for token in tokenize.generate_tokens(io.StringIO(reader.text).readline):
+            reader.token(token)
+    except (tokenize.TokenError, SyntaxError):
+        pass
+    return Suppressions(reader.found, reader.everything)
+
+
+class _Reader:
+    """Collects comments while tokens go by, a physical line (as flake8 groups them) at a time."""
+
+    def __init__(self, text: str):
+        self.text = text
+        self.found: list[Comment] = []
+        self.everything = False
+        self._line: list[tokenize.TokenInfo] = []
+        self._brackets = 0
+        self._statement_start = 0
+        self._alone: list[Comment] = []  # own comments on lines of their own, waiting for what they are about
+
+    def token(self, token: tokenize.TokenInfo) -> None:
+        """Take the next token."""
+        if token.type in (tokenize.DEDENT, tokenize.INDENT, tokenize.ENDMARKER):
+            return
+        if token.type == tokenize.OP:
+            self._brackets += (token.string in "([{") - (token.string in ")]}")
+        self._line.append(token)
+        if token.type in (tokenize.NL, tokenize.NEWLINE):
+            self._end_of_line(token.type == tokenize.NEWLINE)
+            self._line = []
+
+    def _end_of_line(self, ends_statement: bool) -> None:
+        first = self._line[0].start[0]
+        last = max((t.end[0] for t in self._line if t.string.strip("\r\n")), default=first)
+        comment = next((t for t in self._line if t.type == tokenize.COMMENT), None)
+        code = [t for t in self._line if t.type not in (tokenize.COMMENT, tokenize.NL, tokenize.NEWLINE)]
+        if code:
+            self._settle(code[0], first, last, ends_statement)
+        if comment is not None:
+            self._comment(comment, first, last, alone=not code)
+
+    def _settle(self, head: tokenize.TokenInfo, first: int, last: int, ends_statement: bool) -> None:
+        """Tell waiting comments how far the statement or entry that they stand above reaches."""
+        if not self._statement_start:
+            self._statement_start = first
+        for comment in self._alone:
+            comment.first, comment.last = min(comment.first, first), max(comment.last, last)
+        inside_entry = self._alone and self._alone[0].span.line >= self._statement_start
+        if inside_entry or (ends_statement and head.string != "@" and not self._decorates()):
+            self._alone = []
+        if ends_statement:
+            self._statement_start = 0
+
+    def _decorates(self) -> bool:
+        lines = self.text.splitlines()
+        start = self._statement_start
+        return bool(start) and start <= len(lines) and lines[start - 1].lstrip().startswith("@")
+
+    def _comment(self, token: tokenize.TokenInfo, first: int, last: int, alone: bool) -> None:
+        span = Span(token.start[0], token.start[1] + 1, token.end[0], token.end[1] + 1)
+        whole = _FILE.search(token.string)
+        if whole:
+            if whole["codes"]:
+                self.found.append(Comment(_split(whole["codes"]), 1, self.text.count("\n") + 1, span))
+            else:
+                self.everything = True
+            return
+        own = _OWN.search(token.string)
+        if own:
+            comment = Comment(_split(own["codes"]), first, last, span)
+            self.found.append(comment)
+            if alone:
+                comment.first, comment.last = first, first
+                self._alone.append(comment)
+            return
+        noqa = _NOQA.search(token.string)
+        if noqa:
+            self.found.append(Comment(_split(noqa["codes"] or ""), first, last, span))
+
+
+def _split(text: str) -> tuple[str, ...]:
+    return tuple(code.upper() for code in re.split(r"[,\s]+", text.strip()) if code)
+
+
+def unused(
+    tree: SourceTree, path: str, suppressions: Suppressions, known: Iterable[str], judged: Iterable[str]
+) -> list[Finding]:
+    """Return NAM001 for every NAM code that silenced nothing.
+
+    ``known`` are all rule codes (any other NAM code never fires), ``judged`` those that ran: a code that was not asked
+    about is not judged.
+    """
+    known, judged = set(known), set(judged)
+    findings = []
+    for comment in suppressions.comments:
+        stale = [
+            code
+            for code in comment.codes
+            if code.startswith("NAM")
+            and code not in comment.used
+            and (not any(k.startswith(code) for k in known) or any(j.startswith(code) for j in judged))
+        ]
+        if stale:
+            it = "it" if len(stale) == len(comment.codes) else "that code"
+            fields = (("codes", " and ".join(stale)), ("it", it))
+            findings.append(Finding(tree.relative(path), comment.span, fields=fields, code="NAM001"))
+    return findings
