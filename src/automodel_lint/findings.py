@@ -40,7 +40,8 @@ class Finding:
 
     ``code`` and ``message`` are empty while a rule yields it: the engine fills them in from the rule's page
     and ``fields``. ``path`` is relative to the checkout's root, with forward slashes, where it lies below it.
-    ``severity`` is ``None`` while the page's own severity applies.
+    ``severity`` is ``None`` while the page's own severity applies. ``related`` are other files whose edit can bring
+    this finding: whoever lints only those wants to see it too.
     """
 
     path: str
@@ -49,6 +50,7 @@ class Finding:
     architectures: tuple[str, ...] = ()
     fields: tuple[tuple[str, Any], ...] = ()
     severity: Severity | None = None
+    related: tuple[str, ...] = ()
     code: str = ""
     message: str = ""
     fingerprint: str = ""
@@ -60,6 +62,7 @@ class Finding:
             "span": [self.span.line, self.span.column, self.span.end_line, self.span.end_column],
             "symbol": self.symbol,
             "architectures": list(self.architectures),
+            "related": list(self.related),
             "severity": int(self.severity if self.severity is not None else Severity.ERROR),
             "code": self.code,
             "message": self.message,
@@ -73,6 +76,7 @@ class Finding:
             span=Span(*data["span"]),
             symbol=data["symbol"],
             architectures=tuple(data["architectures"]),
+            related=tuple(data["related"]),
             severity=Severity(data["severity"]),
             code=data["code"],
             message=data["message"],
@@ -97,6 +101,9 @@ def merged(findings: Iterable[Finding]) -> list[Finding]:
             unique[key] = finding
         else:
             archs = dict.fromkeys(known.architectures + finding.architectures)
+            related = dict.fromkeys(known.related + finding.related)
             severity = max(known.severity or Severity.INFO, finding.severity or Severity.INFO)
-            unique[key] = replace(known, architectures=tuple(archs), severity=severity)
+            unique[key] = replace(
+                known, architectures=tuple(archs), related=tuple(related), severity=severity
+            )
     return sorted(unique.values(), key=lambda f: f.sort_key)

@@ -153,6 +153,10 @@ class SourceTree:
             self._lines[path] = split_lines(decoded(self.read(path) or b""))
         return self._lines[path]
 
+    def lines_with(self, path: str, text: str) -> set[int]:
+        """Return the numbers of the lines that contain ``text``."""
+        return {number for number, line in enumerate(self.lines(path), 1) if text in line}
+
     def syntax(self, path: str) -> ast.Module | ParseProblem | None:
         """Return the syntax tree of a file, why it has none, or ``None`` if there is no readable file."""
         self.note(("file", path))

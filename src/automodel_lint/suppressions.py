@@ -29,6 +29,7 @@ class Comment:
     first: int
     last: int
     span: Span
+    own: bool = False
     used: set[str] = field(default_factory=set)
 
     def covers(self, finding: Finding) -> bool:
@@ -131,7 +132,7 @@ class _Reader:
             return
         own = _OWN.search(token.string)
         if own:
-            comment = Comment(_split(own["codes"]), first, last, span)
+            comment = Comment(_split(own["codes"]), first, last, span, own=True)
             self.found.append(comment)
             if alone:
                 comment.first, comment.last = first, first

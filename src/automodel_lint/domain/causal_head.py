@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import ast
 
-from automodel_lint.inference.bindings import FUNCTIONS, walk_here
+from automodel_lint.inference.bindings import statements_here
 from automodel_lint.inference.classes import Classes
 from automodel_lint.inference.names import ClassEntity, External, all_arguments
 
@@ -19,7 +19,7 @@ _HEADLESS_NAMES = ("PreTrainedModel", "GenerationMixin", "PushToHubMixin", "Grad
 def owns_causal_head(classes: Classes, cls: ClassEntity, depth: int = 0) -> bool:
     """Tell whether ``cls``, a base, or a language-model child of it has an ``lm_head``."""
     order = classes.mro(cls)
-    if any(isinstance(a, ClassEntity) and _shows_head(classes, a, cls, depth) for a in order):
+    if any(isinstance(a, ClassEntity) and _shows_head(classes, a, depth) for a in order):
         return True
     unseen = [a for a in order if not isinstance(a, ClassEntity) and not _headless(a.fqn)]
     return bool(unseen) and any(a.fqn.endswith(_ENDINGS) for a in (*unseen, cls))
@@ -29,7 +29,8 @@ def _headless(fqn: str) -> bool:
     return fqn.startswith(_HEADLESS) or fqn.rpartition(".")[2] in _HEADLESS_NAMES
 
 
-def _shows_head(classes: Classes, cls: ClassEntity, receiver: ClassEntity, depth: int) -> bool:
+def _shows_head(classes: Classes, cls: ClassEntity, depth: int) -> bool:
+    mentioned = classes.tree.holds(cls.module.path, HEAD.encode())
     for function in classes.methods(cls):
         if function.name == HEAD and function.decorator_list:
             return True
@@ -37,29 +38,22 @@ def _shows_head(classes: Classes, cls: ClassEntity, receiver: ClassEntity, depth
         first = next(iter([*function.args.posonlyargs, *function.args.args]), None)
         if first is None:
             continue
-        for node in walk_here_in(function):
-            if _builds(node, first.arg, HEAD, arguments):
+        for statement in statements_here(function.body):
+            if mentioned and _builds(statement, first.arg, HEAD, arguments):
                 return True
-            if depth < 2 and _child_owns_head(classes, node, first.arg, cls, function, depth):
+            if depth < 2 and _child_owns_head(classes, statement, first.arg, cls, function, depth):
                 return True
     return False
 
 
-def walk_here_in(function: ast.FunctionDef | ast.AsyncFunctionDef):
-    """Walk the statements of a function, nested functions and classes apart."""
-    for statement in function.body:
-        if not isinstance(statement, (*FUNCTIONS, ast.ClassDef)):
-            yield from walk_here(statement)
-
-
-def _builds(node: ast.AST, self_name: str, attribute: str, arguments: set[str]) -> bool:
+def _builds(node: ast.stmt, self_name: str, attribute: str, arguments: set[str]) -> bool:
     """``self.<attribute> = …`` with something built: neither ``None`` nor a parameter handed through (a setter)."""
     if isinstance(node, ast.Assign):
         targets, value = node.targets, node.value
     elif isinstance(node, ast.AnnAssign) and node.value is not None:
         targets, value = [node.target], node.value
-    elif isinstance(node, ast.Call) and _is_named_setter(node, self_name, attribute):
-        return True
+    elif isinstance(node, ast.Expr) and isinstance(node.value, ast.Call):
+        return _is_named_setter(node.value, self_name, attribute)
     else:
         return False
     if isinstance(value, ast.Constant) or (isinstance(value, ast.Name) and value.id in arguments):
@@ -91,7 +85,7 @@ def _is_self_attribute(target: ast.expr, self_name: str) -> str:
     return ""
 
 
-def _child_owns_head(classes: Classes, node: ast.AST, self_name: str, cls: ClassEntity, function, depth: int) -> bool:
+def _child_owns_head(classes: Classes, node: ast.stmt, self_name: str, cls: ClassEntity, function, depth: int) -> bool:
     """``self.language_model = Cls(…)`` where ``Cls`` owns a head itself."""
     if not isinstance(node, ast.Assign) or not isinstance(node.value, ast.Call):
         return False

@@ -5,9 +5,8 @@ from __future__ import annotations
 import ast
 from collections.abc import Iterator
 
-from automodel_lint.domain.causal_head import walk_here_in
 from automodel_lint.domain.tying import FLAG, FLIP_GUARD
-from automodel_lint.inference.bindings import dotted
+from automodel_lint.inference.bindings import dotted, walk_here
 from automodel_lint.inference.classes import MethodView
 from automodel_lint.inference.names import FunctionEntity, Scope, all_arguments
 
@@ -23,7 +22,7 @@ class Loading:
 
     def refuses_flip(self) -> bool:
         """Tell whether it, or a helper it calls, compares the tie flags of checkpoint and request."""
-        return any(FLIP_GUARD in self.names.called(c, scope) for c, scope in self._calls())
+        return any(self.names.leads_to(c, scope, FLIP_GUARD) for c, scope in self._calls())
 
     def changed_by(self) -> str | None:
         """Return how the caller can change the config (in words), or ``None`` if only the checkpoint's own is used."""
@@ -33,7 +32,7 @@ class Loading:
         caller = self.view.node.args.kwarg.arg if self.view.node.args.kwarg else ""
         if not caller:
             return None
-        for node in walk_here_in(self.view.node):
+        for node in self.view.walk():
             if _takes(node, caller, "config"):
                 return f"takes a `config` out of `**{caller}`"
             if _takes(node, caller, FLAG):
@@ -43,7 +42,7 @@ class Loading:
     def _forwards(self, view: MethodView | FunctionEntity, given: set[str], depth: int) -> str | None:
         """Caller-given keyword arguments, or a dict taken out of them, that reach the making of a config."""
         scope = view.scope if isinstance(view, MethodView) else view.scope.entered(view.node.body, view.node.args)
-        for node in walk_here_in(view.node):
+        for node in _walk(view):
             if isinstance(node, ast.Assign):
                 self._follow(node, given)
             if not isinstance(node, ast.Call):
@@ -104,12 +103,17 @@ class Loading:
                 continue
             seen.append(view.node)
             scope = view.scope if isinstance(view, MethodView) else view.scope.entered(view.node.body, view.node.args)
-            for node in walk_here_in(view.node):
+            for node in _walk(view):
                 if isinstance(node, ast.Call):
                     yield node, scope
                     callee = view.callee(node) if depth < 3 and isinstance(view, MethodView) else None
                     if callee is not None:
                         todo.append((callee, depth + 1))
+
+
+def _walk(view: MethodView | FunctionEntity) -> Iterator[ast.AST]:
+    for statement in view.node.body:
+        yield from walk_here(statement)
 
 
 def _takes(node: ast.AST, mapping: str, key: str) -> bool:

@@ -8,6 +8,7 @@ from typing import Any
 
 from automodel_lint.domain.causal_head import owns_causal_head
 from automodel_lint.domain.project import Project
+from automodel_lint.domain.tie_guard import Guarding, guarding
 from automodel_lint.findings import Finding, Severity
 from automodel_lint.inference.classes import Ancestor, Member, MethodView
 from automodel_lint.inference.names import ClassEntity, External, Scope
@@ -73,6 +74,7 @@ class ModelClass:
             architectures=self.architectures,
             fields=(("cls", owner.name), *fields.items()),
             severity=severity,
+            related=(tree.relative(self.path),) if owner is not self.entity else (),
         )
 
     # -- members ----------------------------------------------------------------------------------------------
@@ -127,6 +129,16 @@ class ModelClass:
     def is_pretrained_model(self) -> bool:
         """Whether ``PreTrainedModel`` of transformers is among the ancestors."""
         return any(is_hf_model(a) for a in self.mro)
+
+    @cached_property
+    def constructors(self) -> list[Guarding]:
+        """What the constructor does about the tie guard, then the base constructors through which the guard runs."""
+        found: list[Guarding] = []
+        current: Guarding | None = guarding(self.classes, self.entity)
+        while current is not None:
+            found.append(current)
+            current = current.base
+        return found
 
     def has_ancestor(self, name: str) -> bool:
         """Tell whether a class called ``name`` is among the ancestors."""

@@ -11,8 +11,6 @@ from automodel_lint.inference.bindings import dotted
 from automodel_lint.inference.names import ClassEntity, Scope, all_arguments
 
 _BASES = ("PretrainedConfig", "PreTrainedConfig")
-_MAPPING_MODULES = ("auto_mappings", "configuration_auto")
-_MAPPING = "CONFIG_MAPPING_NAMES"
 
 
 def config_classes(model: ModelClass) -> list[ClassEntity]:
@@ -71,22 +69,3 @@ def literal_model_type(project: Project, entity: ClassEntity, local: bool = Fals
         if member.value is not None and project.classes.is_local(member.owner):
             return project.values.text(member.value, Scope(member.owner.module, member.owner.scope.frames))
     return None
-
-
-def builtin_model_types(project: Project) -> set[str] | None:
-    """Return the ``model_type`` texts that the transformers at hand knows by itself; ``None`` if there is none."""
-    found: set[str] = set()
-    for name in _MAPPING_MODULES:
-        module = project.names.module(f"transformers.models.auto.{name}")
-        for statement in module.syntax.body if module else ():
-            if any(isinstance(n, ast.Name) and n.id == _MAPPING for n in ast.walk(statement)):
-                found |= set(_keys(statement))
-    return found or None
-
-
-def _keys(statement: ast.stmt):
-    for node in ast.walk(statement):
-        if isinstance(node, ast.Tuple) and len(node.elts) == 2 and isinstance(node.elts[0], ast.Constant):
-            yield node.elts[0].value
-        elif isinstance(node, ast.Dict):
-            yield from (k.value for k in node.keys if isinstance(k, ast.Constant))

@@ -8,6 +8,7 @@ from collections.abc import Iterator
 from dataclasses import dataclass, field
 
 from automodel_lint.domain.checkout import Checkout
+from automodel_lint.domain.builtin import builtin_model_types
 from automodel_lint.domain.registry import Registration, RegistryReader
 from automodel_lint.inference.classes import Classes
 from automodel_lint.inference.names import ClassEntity, External, Names, Scope, Value
@@ -153,6 +154,11 @@ class Project:
         module, _, name = fqn.rpartition(".")
         entities = self.names.from_module(module, name)
         return [e for e in entities if isinstance(e, (ClassEntity, External))]
+
+    @remembered
+    def builtin_model_types(self) -> set[str] | None:
+        """Return the ``model_type`` texts that the transformers at hand knows by itself; ``None`` if there is none."""
+        return builtin_model_types(self.names)
 
     # -- what registrations lead to ---------------------------------------------------------------------------
 

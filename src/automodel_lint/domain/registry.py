@@ -141,7 +141,8 @@ class RegistryReader:
             name = self.names.module_name(path)
             module = self.names.module(name) if name else None
             if module is not None:
-                for call, scope, sure in _calls_in(module.syntax.body, Scope(module), True):
+                lines = self.tree.lines_with(path, "register")
+                for call, scope, sure in _calls_in(module.syntax.body, Scope(module), True, lines):
                     yield from self._registered_by(call, scope, module, sure)
 
     def _registered_by(self, call: ast.Call, scope: Scope, module: Module, sure: bool) -> Iterator[Registration]:
@@ -195,16 +196,20 @@ def _additions(statement: ast.stmt, name: str) -> Iterator[ast.expr]:
             yield statement.value
 
 
-def _calls_in(body: list[ast.stmt], scope: Scope, sure: bool) -> Iterator[tuple[ast.Call, Scope, bool]]:
-    """Yield every call in a block with its scope and whether it runs when the module is imported."""
+def _calls_in(
+    body: list[ast.stmt], scope: Scope, sure: bool, lines: set[int]
+) -> Iterator[tuple[ast.Call, Scope, bool]]:
+    """Yield the calls on ``lines`` with their scope and whether they run when the module is imported."""
     for statement in body:
+        if not any(statement.lineno <= line <= (statement.end_lineno or 0) for line in lines):
+            continue
         if isinstance(statement, FUNCTIONS):
-            yield from _calls_in(statement.body, scope.entered(statement.body, statement.args), False)
+            yield from _calls_in(statement.body, scope.entered(statement.body, statement.args), False, lines)
         elif isinstance(statement, ast.ClassDef):
-            yield from _calls_in(statement.body, scope.entered(statement.body), sure)
+            yield from _calls_in(statement.body, scope.entered(statement.body), sure, lines)
         else:
             inner = list(branches(statement))
             if not inner:
                 yield from ((n, scope, sure) for n in ast.walk(statement) if isinstance(n, ast.Call))
             for branch, always in inner:
-                yield from _calls_in(branch, scope, sure and always)
+                yield from _calls_in(branch, scope, sure and always, lines)

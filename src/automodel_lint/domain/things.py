@@ -40,7 +40,15 @@ class _Entry:
             architectures=(self.key,) if isinstance(self, ArchitectureEntry) else (),
             fields=tuple({**known, **fields}.items()),
             severity=severity,
+            related=(self._file(),),
         )
+
+    def _file(self) -> str:
+        """The file that the entry leads to, or would if it were there."""
+        module = self.registration.module
+        path = self.project.names.path_of(module)
+        guess = os.path.join(self.project.checkout.source_root, *module.split(".")) + ".py"
+        return self.project.tree.relative(path or guess)
 
 
 class ArchitectureEntry(_Entry):
@@ -105,7 +113,10 @@ class ModelModule:
         tree = self.project.tree
         named = isinstance(node, (ast.ClassDef, ast.FunctionDef, ast.AsyncFunctionDef))
         span = tree.name_span(self.path, node) if named else tree.span(self.path, node)  # type: ignore[arg-type]
-        return Finding(tree.relative(self.path), span, symbol, architectures, tuple(fields.items()))
+        related = (tree.relative(self.project.checkout.registry),) if not architectures else ()
+        return Finding(
+            tree.relative(self.path), span, symbol, architectures, tuple(fields.items()), related=related
+        )
 
 
 class ModelPackage:

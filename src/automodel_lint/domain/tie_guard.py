@@ -74,6 +74,7 @@ class _Walk:
         self.use = ConfigUse(config_parameter(view.node, view.scope, view.classes.names), view.self_name)
         self.statements = Statements(view, self.use)
         self.leaked = False
+        self._known: dict[ast.stmt, bool] = {}
 
     def run(self) -> Guarding:
         guarded, _ = self._block(self.view.node.body, False)
@@ -161,11 +162,15 @@ class _Walk:
     # -- calls ------------------------------------------------------------------------------------------------
 
     def _has_guard(self, statement: ast.stmt) -> bool:
-        return any(isinstance(n, ast.Call) and self._guard(n) is not None for n in walk_here(statement))
+        known = self._known.get(statement)
+        if known is None:
+            calls = (n for n in walk_here(statement) if isinstance(n, ast.Call))
+            known = self._known[statement] = any(self._guard(call) is not None for call in calls)
+        return known
 
     def _guard(self, call: ast.Call) -> GuardCall | None:
         """Return what a call does about the guard, directly, through a base constructor or through a helper."""
-        if GUARD in self.classes.names.called(call, self.view.scope):
+        if self.classes.names.leads_to(call, self.view.scope, GUARD):
             return self._direct(call)
         if _is_constructor_call(call):
             return self._base_constructor(call)
@@ -235,7 +240,7 @@ class _Walk:
         return GuardCall(call, config=None if config is None else self.use.is_original(config))
 
     def _mentions_guard(self, callee: MethodView) -> bool:
-        return any(GUARD in self.classes.names.called(c, callee.scope) for c in callee.calls())
+        return any(self.classes.names.leads_to(c, callee.scope, GUARD) for c in callee.calls())
 
 
 class _FunctionView(MethodView):

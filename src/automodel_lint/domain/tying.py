@@ -5,7 +5,6 @@ from __future__ import annotations
 import ast
 from collections.abc import Iterator
 
-from automodel_lint.domain.causal_head import walk_here_in
 from automodel_lint.inference.bindings import FUNCTIONS, dotted, walk_here
 from automodel_lint.inference.classes import MethodView, is_super
 from automodel_lint.inference.names import FunctionEntity
@@ -64,7 +63,7 @@ class Tying:
 
         With ``surely``, code without source does not count.
         """
-        for node in walk_here_in(self.view.node):
+        for node in self.view.walk():
             if aliases(node) or head_swaps(node, self.view.self_name):
                 return True
             if isinstance(node, ast.Call) and self._call_aliases(node, surely, depth):

@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 import ast
+from collections import deque
 from collections.abc import Iterator
 from dataclasses import dataclass, field
 
-Definition = ast.ClassDef | ast.FunctionDef | ast.AsyncFunctionDef
 FUNCTIONS = (ast.FunctionDef, ast.AsyncFunctionDef)
+_RUN_LATER = (*FUNCTIONS, ast.ClassDef, ast.Lambda)
 
 
 @dataclass(eq=False)
@@ -171,10 +172,32 @@ def dotted(node: ast.AST) -> str:
 
 def walk_here(node: ast.AST) -> Iterator[ast.AST]:
     """Walk ``node`` without entering nested functions, classes and lambdas (their bodies run at another time)."""
-    todo = [node]
+    todo = deque((node,))
     while todo:
-        current = todo.pop(0)
+        current = todo.popleft()
         yield current
         for child in ast.iter_child_nodes(current):
-            if not isinstance(child, (*FUNCTIONS, ast.ClassDef, ast.Lambda)):
+            if not isinstance(child, _RUN_LATER):
                 todo.append(child)
+
+
+def statements_here(body: list[ast.stmt]) -> Iterator[ast.stmt]:
+    """Yield the statements of a block and of the blocks inside it; nested functions and classes are not entered.
+
+    Far cheaper than a walk, which visits every expression.
+    """
+    for statement in body:
+        yield statement
+        for branch, _ in branches(statement):
+            yield from statements_here(branch)
+
+
+def nodes_on(node: ast.AST, lines: set[int]) -> Iterator[ast.AST]:
+    """Walk only those nodes below ``node`` that reach over one of ``lines`` (found by a search in the text)."""
+    for child in ast.iter_child_nodes(node):
+        start = getattr(child, "lineno", None)
+        if start is None:
+            yield from nodes_on(child, lines)
+        elif any(start <= line <= child.end_lineno for line in lines):  # type: ignore[attr-defined]
+            yield child
+            yield from nodes_on(child, lines)

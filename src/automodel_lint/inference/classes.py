@@ -213,11 +213,15 @@ class MethodView:
         arguments = [*self.node.args.posonlyargs, *self.node.args.args]
         return arguments[0].arg if arguments else ""
 
-    def calls(self) -> Iterator[ast.Call]:
-        """Yield the calls that running the method can make (nested functions apart)."""
+    def walk(self) -> Iterator[ast.AST]:
+        """Walk everything that running the method can run (nested functions and classes apart)."""
         for statement in self.node.body:
             if not isinstance(statement, (*FUNCTIONS, ast.ClassDef)):
-                yield from (n for n in walk_here(statement) if isinstance(n, ast.Call))
+                yield from walk_here(statement)
+
+    def calls(self) -> Iterator[ast.Call]:
+        """Yield the calls that running the method can make."""
+        return (node for node in self.walk() if isinstance(node, ast.Call))
 
     def callee(self, call: ast.Call) -> MethodView | FunctionEntity | None:
         """Return the method or function of the checkout that a call surely leads to, if that can be told."""

@@ -10,7 +10,7 @@ import os
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 
-from automodel_lint.inference.bindings import FUNCTIONS, Binding, Bindings, collect
+from automodel_lint.inference.bindings import FUNCTIONS, Binding, Bindings, collect, dotted
 from automodel_lint.source import ParseProblem, SourceTree, remembered
 
 
@@ -186,6 +186,24 @@ class Names:
     def called(self, call: ast.Call, scope: Scope) -> set[str]:
         """Return the last components of the dotted names that a call may lead to (aliases looked through)."""
         return {fqn.rpartition(".")[2] for fqn in self.fqns(call.func, scope)}
+
+    def leads_to(self, call: ast.Call, scope: Scope, name: str) -> bool:
+        """Tell whether a call may lead to a definition called ``name``.
+
+        The same as asking :meth:`called`, but a file that does not even mention the name is not parsed for it.
+        """
+        root, _, rest = dotted(call.func).partition(".")
+        if (rest.rpartition(".")[2] or root) != name:
+            frame = next((f for f in (*scope.frames, scope.module.bindings) if root in f.names), None)
+            for binding in frame.names[root] if frame else ():
+                if binding.kind == "value" or (binding.kind == "from" and (binding.name == name or rest)):
+                    break
+                path = self.path_of(binding.target) if binding.kind == "from" else None
+                if path and self.tree.holds(path, name.encode()):
+                    break
+            else:
+                return False
+        return name in self.called(call, scope)
 
     def _lookup(self, name: str, scope: Scope, depth: int) -> list[Entity]:
         for level, frame in enumerate(scope.frames):

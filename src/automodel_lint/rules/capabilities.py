@@ -34,7 +34,7 @@ def capabilities_missing(model: ModelClass) -> Iterator[Finding]:
 @rule("NAM302")
 def capabilities_both(model: ModelClass) -> Iterator[Finding]:
     if model.defines(NESTED) and model.defines(DYNAMIC):
-        yield model.finding(model.local(DYNAMIC)[-1].binding.node)
+        yield model.finding()
 
 
 def _nested_classes(model: ModelClass) -> Iterator[ClassEntity]:
@@ -79,7 +79,7 @@ def _at(model: ModelClass, nested: ClassEntity, node: ast.AST, **values: str) ->
     tree, path = model.project.tree, nested.module.path
     span = tree.name_span(path, node) if isinstance(node, ast.ClassDef) else tree.span(path, node)
     names = (("cls", model.name), *values.items())
-    return Finding(tree.relative(path), span, f"{model.name}.{NESTED}", model.architectures, names)
+    return Finding(tree.relative(path), span, model.name, model.architectures, names)
 
 
 def _listed(names: list[str]) -> str:
@@ -102,9 +102,9 @@ def get_capabilities_signature(model: ModelClass) -> Iterator[Finding]:
         for statement in returns:
             if surely_no_capabilities(model.project, statement.value, view.scope):
                 shown = ast.unparse(statement.value) if statement.value else "nothing"
-                yield model.finding(
-                    statement, method=DYNAMIC, problem=f"returns `{shown}`, which is no `{NESTED}`"
-                )
+                problem = f"returns `{shown}` in line {statement.lineno}, which is no `{NESTED}`"
+                yield model.finding(function, method=DYNAMIC, problem=problem)
+                break
         if not returns and not isinstance(function.body[-1], ast.Raise):
             yield model.finding(function, method=DYNAMIC, problem=f"returns no `{NESTED}`")
 

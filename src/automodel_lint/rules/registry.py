@@ -4,8 +4,9 @@ from __future__ import annotations
 
 import difflib
 from collections.abc import Iterator
+from dataclasses import replace
 
-from automodel_lint.domain.model_config import builtin_model_types, config_classes, literal_model_type
+from automodel_lint.domain.model_config import config_classes, literal_model_type
 from automodel_lint.domain.model_class import ModelClass
 from automodel_lint.domain.registry import CONFIGS
 from automodel_lint.domain.things import ArchitectureEntry, ConfigEntry, Registry
@@ -79,13 +80,14 @@ def config_registered_for_another(model: ModelClass) -> Iterator[Finding]:
                 continue
             names = {f"{module}.{qualname}" for module, qualname, _, _ in resolution.classes}
             if not _related(model, config, names):
-                problem = f"registers `{registration.cls}`, but `{model.name}` is built from `{config.name}`"
+                other = f"`{model.name}` is built from `{config.name}` of `{config.module.name}`"
+                problem = f"registers `{registration.cls}` of `{registration.module}`, but {other}"
                 yield Finding(
                     registration.path,
                     registration.span,
                     symbol=registration.cls,
                     architectures=model.architectures,
-                    fields=(("key", own), ("problem", f"{problem} of the same `model_type`")),
+                    fields=(("key", own), ("problem", f"{problem}, which has the same `model_type`")),
                     severity=Severity.WARNING,
                 )
 
@@ -101,7 +103,7 @@ def _related(model: ModelClass, config: ClassEntity, names: set[str]) -> bool:
 @rule("NAM108")
 def unregistered_config_class(model: ModelClass) -> Iterator[Finding]:
     registry = model.names.module(f"{model.project.checkout.package}._transformers.registry")
-    builtin = builtin_model_types(model.project)
+    builtin = model.project.builtin_model_types()
     if registry is None or not registry.bindings.live(CONFIGS) or builtin is None:
         return
     registered = {r.key for r in model.project.configs}
@@ -109,6 +111,8 @@ def unregistered_config_class(model: ModelClass) -> Iterator[Finding]:
         own = literal_model_type(model.project, config)
         if own and own not in registered and own not in builtin and model.classes.is_local(config):
             module, name = config.module.name, config.qualname
-            yield model.finding(owner=config, model_type=own, entry=f'"{own}": ("{module}", "{name}")')
+            entry = f'"{own}": ("{module}", "{name}")'
+            found = model.finding(owner=config, model_type=own, entry=entry)
+            yield replace(found, related=(*found.related, model.project.tree.relative(registry.path)))
 
 

@@ -6,18 +6,13 @@ import ast
 from collections.abc import Iterator
 
 from automodel_lint.domain.model_class import ModelClass
-from automodel_lint.domain.tie_guard import Guarding, guarding
+from automodel_lint.domain.tie_guard import Guarding
 from automodel_lint.findings import Finding
 from automodel_lint.rules import rule
 
 
-def _constructors(model: ModelClass) -> Iterator[Guarding]:
-    """Yield the constructor of a head-owning class and the base constructors through which its guard runs."""
-    if model.owns_causal_head:
-        found: Guarding | None = guarding(model.classes, model.entity)
-        while found is not None:
-            yield found
-            found = found.base
+def _constructors(model: ModelClass) -> list[Guarding]:
+    return model.constructors if model.owns_causal_head else []
 
 
 @rule("NAM203")

@@ -10,7 +10,7 @@ from automodel_lint.domain.model_class import POLICIES, ModelClass
 from automodel_lint.domain.things import ModelPackage
 from automodel_lint.domain.tying import FLAG, Tying, refused_arguments
 from automodel_lint.findings import Finding, Severity
-from automodel_lint.inference.bindings import dotted
+from automodel_lint.inference.bindings import dotted, nodes_on
 from automodel_lint.inference.classes import MACHINERY
 from automodel_lint.inference.names import ClassEntity
 from automodel_lint.inference.values import Ref
@@ -145,7 +145,7 @@ def tie_weights_ungated(model: ModelClass) -> Iterator[Finding]:
 def tie_flag_default(package: ModelPackage) -> Iterator[Finding]:
     reads = []
     for module in package.modules(FLAG.encode()):
-        for node in ast.walk(module.syntax):
+        for node in nodes_on(module.syntax, package.project.tree.lines_with(module.path, FLAG)):
             if isinstance(node, ast.Call) and _reads_flag(node):
                 default = node.args[2]
                 if isinstance(default, ast.Constant):

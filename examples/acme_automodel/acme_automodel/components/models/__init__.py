@@ -1,0 +1,1 @@
+"""One folder a model; `common` holds what several of them share."""

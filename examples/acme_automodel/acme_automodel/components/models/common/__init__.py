@@ -1,0 +1,1 @@
+"""Layers and contracts shared by the models."""

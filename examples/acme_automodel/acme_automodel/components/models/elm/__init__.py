@@ -1,0 +1,1 @@
+"""Elm: a dense decoder with biased projections and a normalised embedding."""

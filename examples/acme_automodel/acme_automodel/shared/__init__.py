@@ -1,0 +1,1 @@
+"""Things that both the models and the framework around them need."""

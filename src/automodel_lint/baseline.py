@@ -1,0 +1,86 @@
+"""A baseline: today's findings, kept by fingerprint so that only new ones are shown. It may only shrink."""
+
+from __future__ import annotations
+
+import json
+import os
+import tempfile
+from collections import Counter
+from dataclasses import dataclass, replace
+
+from automodel_lint.findings import Finding
+from automodel_lint.source import digest
+
+VERSION = 1
+
+
+class BaselineError(Exception):
+    """A baseline cannot be read or written; the text starts with its path."""
+
+
+@dataclass(frozen=True)
+class Entry:
+    """One known finding, and the line of the baseline file it stands on."""
+
+    code: str
+    path: str
+    line: int
+
+
+def fingerprinted(findings: list[Finding]) -> list[Finding]:
+    """Give every finding a fingerprint: the same one while code, file, symbol and message stay, whatever the line."""
+    seen: Counter[str] = Counter()
+    result = []
+    for finding in findings:
+        text = "\0".join((finding.code, finding.path, finding.symbol or "", _unnumbered(finding.message)))
+        seen[text] += 1
+        result.append(replace(finding, fingerprint=digest(f"{text}\0{seen[text]}".encode())[:16]))
+    return result
+
+
+def _unnumbered(message: str) -> str:
+    """A message without the line numbers in it."""
+    import re
+
+    return re.sub(r"\bline \d+", "line", message)
+
+
+def load(path: str) -> dict[str, Entry]:
+    """Return the known findings by fingerprint.
+
+    Raises:
+        BaselineError: if there is no readable baseline at ``path``.
+    """
+    try:
+        with open(path, encoding="utf-8") as stream:
+            text = stream.read()
+        data = json.loads(text)
+        if data["version"] != VERSION:
+            raise ValueError(f"version {data['version']} is not {VERSION}")
+        lines = {line.strip().strip('",')[:16]: number for number, line in enumerate(text.splitlines(), 1)}
+        return {
+            fingerprint: Entry(entry["code"], entry["path"], lines.get(fingerprint, 1))
+            for fingerprint, entry in data["findings"].items()
+        }
+    except (OSError, ValueError, KeyError, TypeError, AttributeError) as error:
+        raise BaselineError(f"{path}:1: no usable baseline: {error}") from error
+
+
+def write(path: str, findings: list[Finding]) -> None:
+    """Write a baseline; an old one is replaced whole or not at all.
+
+    Raises:
+        BaselineError: if it cannot be written.
+    """
+    entries = {
+        f.fingerprint: {"code": f.code, "path": f.path, "symbol": f.symbol, "message": f.message} for f in findings
+    }
+    ordered = dict(sorted(entries.items(), key=lambda item: (item[1]["path"], item[1]["code"], item[0])))
+    text = json.dumps({"version": VERSION, "findings": ordered}, indent=1) + "\n"
+    try:
+        handle, temporary = tempfile.mkstemp(dir=os.path.dirname(os.path.abspath(path)), suffix=".tmp")
+        with os.fdopen(handle, "w", encoding="utf-8") as stream:
+            stream.write(text)
+        os.replace(temporary, path)
+    except OSError as error:
+        raise BaselineError(f"{path}: cannot be written: {error}") from error
