@@ -1,0 +1,143 @@
+"""``automodel-lint check``."""
+
+from __future__ import annotations
+
+import importlib
+import os
+import sys
+import tempfile
+import time
+from contextlib import suppress
+from typing import Any
+
+import click
+
+from automodel_lint.findings import Severity
+from automodel_lint.session import Report, Request, Session, UsageError
+
+FORMATS = ("text", "concise", "json")
+
+
+def codes(_ctx: click.Context, _param: click.Parameter, values: tuple[str, ...]) -> list[str]:
+    """Split ``--select A,B --select C``."""
+    return [code.strip() for value in values for code in value.split(",") if code.strip()]
+
+
+@click.command("check")
+@click.argument("paths", nargs=-1, metavar="[PATH]...")
+@click.option("--installed", metavar="PACKAGE", help="Lint an installed package, such as nemo_automodel.")
+@click.option("--python", metavar="EXE", help="Interpreter whose packages are followed (transformers) and linted.")
+@click.option("--select", multiple=True, callback=codes, metavar="CODE", help="Only these rules (prefixes count).")
+@click.option("--extend-select", multiple=True, callback=codes, metavar="CODE", help="These rules as well.")
+@click.option("--ignore", multiple=True, callback=codes, metavar="CODE", help="Not these rules.")
+@click.option("--output-format", type=click.Choice(FORMATS), default="text", show_default=True)
+@click.option("--output-file", type=click.Path(dir_okay=False), help="Write the report there.")
+@click.option("--fail-on", type=click.Choice([str(s) for s in reversed(Severity)]), help="Exit 1 from this severity on.")
+@click.option("--exit-zero", is_flag=True, help="Exit 0 even if there are findings.")
+@click.option("--statistics", is_flag=True, help="Count the findings by rule instead of listing them.")
+@click.option("--show-files", is_flag=True, help="List the files that would be linted.")
+@click.option("--stdin-filename", metavar="PATH", help="Lint standard input as the content of PATH.")
+@click.option("--force-exclude", is_flag=True, help="Leave excluded files out even if they are named.")
+@click.option("--no-cache", is_flag=True, help="Neither read nor write the verdict cache.")
+@click.option("--fix", is_flag=True, help="Not in this version; nothing is changed.")
+@click.option("--unsafe-fixes", is_flag=True, help="Not in this version; nothing is changed.")
+@click.option("--diff", is_flag=True, help="Not in this version; nothing is changed.")
+@click.option("-v", "--verbose", is_flag=True, help="Code frames for warnings too.")
+@click.option("-q", "--quiet", is_flag=True, help="No summary line.")
+def command(paths: tuple[str, ...], **options: Any) -> None:
+    """Lint a checkout, a folder or files in one (default: the current folder).
+
+    Exit codes: 0 nothing at or above --fail-on, 1 findings, 2 wrong use, broken settings, or no registry found.
+    """
+    if options["fix"] or options["unsafe_fixes"] or options["diff"]:
+        raise UsageError("--fix, --unsafe-fixes and --diff come with a later version; nothing was changed")
+    request = _request(paths, options)
+    session = Session(request)
+    report = _run(session)
+    if options["show_files"]:
+        text = "".join(f"{path}\n" for path in report.files)
+    elif options["statistics"]:
+        from automodel_lint.reporters import statistics
+
+        text = statistics.render(report, options["output_format"])
+    else:
+        reporter = importlib.import_module(f"automodel_lint.reporters.{options['output_format']}")
+        text = reporter.render(report, verbose=options["verbose"], quiet=options["quiet"])
+    _write(text, options["output_file"])
+    threshold = Severity.parse(options["fail_on"]) if options["fail_on"] else session.config.fail_on
+    failed = report.fails(threshold) and not options["exit_zero"] and not options["show_files"]
+    _leave(1 if failed else 0)
+
+
+def _leave(code: int) -> None:
+    """Exit without tearing down what the process built: the syntax trees of a package take a while to free."""
+    with suppress(OSError, ValueError):
+        sys.stdout.flush()
+        sys.stderr.flush()
+    if "pytest" in sys.modules:
+        sys.exit(code)
+    os._exit(code)
+
+
+def _request(paths: tuple[str, ...], options: dict[str, Any]) -> Request:
+    request = Request(
+        paths=list(paths) or ["."],
+        installed=options["installed"],
+        python=options["python"],
+        select=options["select"] or None,
+        extend_select=options["extend_select"],
+        ignore=options["ignore"],
+        force_exclude=options["force_exclude"],
+        cache=not options["no_cache"],
+    )
+    name = options["stdin_filename"]
+    if paths and options["installed"]:
+        raise UsageError("give either paths or --installed")
+    if name or paths == ("-",):
+        if not name:
+            raise UsageError("standard input needs --stdin-filename, so that its place in the checkout is known")
+        path = os.path.abspath(name)
+        request.paths = [os.path.dirname(path)]
+        request.overlay = {path: sys.stdin.buffer.read()}
+        request.only = frozenset((path,))
+    return request
+
+
+def _run(session: Session) -> Report:
+    """Run with a progress bar, once it takes longer than a second and somebody watches."""
+    if not sys.stderr.isatty():
+        return session.run()
+    started = time.monotonic()
+    bar: Any = None
+
+    def progress(done: int, total: int) -> None:
+        nonlocal bar
+        if bar is None and time.monotonic() - started > 1:
+            from rich.console import Console
+            from rich.progress import Progress
+
+            bar = Progress(console=Console(stderr=True), transient=True)
+            bar.start()
+            bar.add_task("linting", total=total)
+        elif bar is not None:
+            bar.update(0, completed=done)
+
+    try:
+        return session.run(progress)
+    finally:
+        if bar is not None:
+            bar.stop()
+
+
+def _write(text: str, path: str | None) -> None:
+    if path is None:
+        click.echo(text, nl=False, color=True if os.environ.get("FORCE_COLOR") else None)
+        return
+    folder = os.path.dirname(os.path.abspath(path))
+    try:
+        handle, temporary = tempfile.mkstemp(dir=folder, suffix=".tmp")
+        with os.fdopen(handle, "w", encoding="utf-8") as stream:
+            stream.write(click.unstyle(text))
+        os.replace(temporary, path)
+    except OSError as error:
+        raise UsageError(f"{path}: cannot be written: {error.strerror}") from error

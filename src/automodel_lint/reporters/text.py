@@ -1,0 +1,116 @@
+"""For a person at a terminal: grouped by class, the offending line underlined, errors first."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Iterator
+from itertools import groupby
+
+import click
+
+from automodel_lint.findings import Finding, Severity
+from automodel_lint.pages import pages
+from automodel_lint.session import Report
+
+_COLOURS = {Severity.ERROR: "red", Severity.WARNING: "yellow", Severity.INFO: "cyan"}
+_WIDEST = 160
+
+
+def render(report: Report, verbose: bool = False, quiet: bool = False) -> str:
+    """Return the report with colours; whoever writes it to something other than a terminal strips them.
+
+    Errors have a code frame; warnings are one line each, with a frame if ``verbose``.
+    """
+    prefix = _shown_root(report.root)
+    parts: list[str] = []
+    errors = [f for f in report.findings if f.severity == Severity.ERROR]
+    others = [f for f in report.findings if f.severity != Severity.ERROR]
+    for block, framed in ((errors, True), (others, verbose)):
+        for heading, findings in _grouped(block):
+            parts.append(click.style(heading, bold=True) + "\n")
+            for finding in findings:
+                parts += _finding(report, finding, prefix, framed)
+            parts.append("\n")
+    if not quiet:
+        parts.append(_summary(report) + "\n")
+    return "".join(parts)
+
+
+def _shown_root(root: str) -> str:
+    """What to put before a path so that a terminal can open it: nothing where the root is the current folder."""
+    relative = os.path.relpath(root)
+    if relative == ".":
+        return ""
+    return (root if relative.startswith("..") else relative).replace(os.sep, "/") + "/"
+
+
+def _grouped(findings: list[Finding]) -> Iterator[tuple[str, list[Finding]]]:
+    def owner(finding: Finding) -> tuple[str, str]:
+        return (finding.path.rpartition("/")[0], (finding.symbol or "").partition(".")[0])
+
+    for (folder, symbol), group in groupby(sorted(findings, key=lambda f: (*owner(f), f.sort_key)), key=owner):
+        members = list(group)
+        names = dict.fromkeys(a for f in members for a in f.architectures if a != symbol)
+        heading = symbol or folder.rpartition("/")[2] or "settings"
+        yield heading + (f" (registered as {', '.join(names)})" if names else ""), members
+
+
+def _finding(report: Report, finding: Finding, prefix: str, framed: bool) -> Iterator[str]:
+    severity = finding.severity if finding.severity is not None else Severity.ERROR
+    mark = click.style(f"{severity!s:7}", fg=_COLOURS[severity])
+    code = click.style(finding.code, bold=True)
+    place = click.style(f"{prefix}{finding.path}:{finding.span.line}:{finding.span.column}", fg="blue")
+    if not framed:
+        yield f"  {mark} {code} {place} {finding.message}\n"
+        return
+    yield f"  {mark} {code} {pages()[finding.code].name}  {place}\n"
+    yield f"    {finding.message}\n"
+    yield from _frame(report, finding, _COLOURS[severity])
+
+
+def _frame(report: Report, finding: Finding, colour: str) -> Iterator[str]:
+    """The offending line between its neighbours, with the place underlined."""
+    lines = report.tree.lines(report.tree.absolute(finding.path))
+    line = finding.span.line
+    if not 0 < line <= len(lines) or not any(lines):
+        return
+    first, last = max(1, line - 1), min(len(lines), line + 1)
+    width = len(str(last))
+    for number in range(first, last + 1):
+        text = lines[number - 1].expandtabs(4)[:_WIDEST].rstrip()
+        yield click.style(f"    {number:{width}} | ", dim=True) + text + "\n"
+        if number == line:
+            start = len(lines[number - 1][: finding.span.column - 1].expandtabs(4))
+            end = len(lines[number - 1].expandtabs(4).rstrip())
+            if finding.span.end_line == line:
+                end = len(lines[number - 1][: finding.span.end_column - 1].expandtabs(4))
+            marks = "^" * max(1, min(end, _WIDEST) - start)
+            yield click.style(f"    {'':{width}} | ", dim=True) + " " * start + click.style(marks, fg=colour) + "\n"
+
+
+def _summary(report: Report) -> str:
+    counts = report.counts()
+    where = f"{_plural(report.classes, 'registered class', 'es')}, {_plural(len(report.files), 'file')}"
+    time = f"{report.seconds:.1f} s"
+    hidden = [
+        _plural(report.suppressed, "finding") + " suppressed" if report.suppressed else "",
+        f"{report.baselined} known to the baseline" if report.baselined else "",
+    ]
+    aside = "".join(f"; {text}" for text in hidden if text)
+    if not report.findings:
+        return click.style("No findings", fg="green", bold=True) + f" in {where} ({time}){aside}."
+    found = ", ".join(_plural(n, severity) for severity, n in counts.items() if n)
+    return f"{click.style(f'Found {found}', bold=True)} in {where} ({time}){aside}.{_repairs(report)}"
+
+
+def _repairs(report: Report) -> str:
+    fixes = [pages()[f.code].fix for f in report.findings]
+    safe, unsafe = fixes.count("safe"), fixes.count("unsafe")
+    if not safe and not unsafe:
+        return ""
+    more = f", {unsafe} more that needs a look" if unsafe == 1 else f", {unsafe} more that need a look"
+    return f"\n{_plural(safe, 'mechanical repair')}{more if unsafe else ''}: `automodel-lint explain CODE` says how."
+
+
+def _plural(count: int, word: str, ending: str = "s") -> str:
+    return f"{count} {word}{'' if count == 1 or word == 'info' else ending}"
