@@ -7,7 +7,7 @@ import ast
 from automodel_lint.domain.constructor import config_parameter
 from automodel_lint.domain.model_class import ModelClass
 from automodel_lint.domain.project import Project
-from automodel_lint.inference.bindings import dotted
+from automodel_lint.inference.bindings import dotted, nodes_on
 from automodel_lint.inference.names import ClassEntity, Scope, all_arguments
 
 _BASES = ("PretrainedConfig", "PreTrainedConfig")
@@ -16,7 +16,8 @@ _BASES = ("PretrainedConfig", "PreTrainedConfig")
 def config_classes(model: ModelClass) -> list[ClassEntity]:
     """Return the config classes that a registered class takes at its top level, as far as the source says.
 
-    They are its ``config_class`` and the annotation of its constructor's config parameter.
+    They are its ``config_class``, the annotation of its constructor's config parameter, the one that its own
+    ``from_pretrained`` loads, and the one that its module registers it for (``AutoModel.register(Config, Model)``).
     """
     found: list[ClassEntity] = []
     members, opaque = model.inherited("config_class")
@@ -29,7 +30,27 @@ def config_classes(model: ModelClass) -> list[ClassEntity]:
         for argument in all_arguments(init.node.args):
             if argument.arg == name and argument.annotation is not None:
                 found += _classes(model, argument.annotation, Scope(init.owner.module, init.owner.scope.frames))
+    found += _loaded(model) + _registered_for(model)
     return list(dict.fromkeys(found))
+
+
+def _loaded(model: ModelClass) -> list[ClassEntity]:
+    view = model.method("from_pretrained", local=True)
+    calls = view.calls() if view is not None else ()
+    loads = [c.func for c in calls if isinstance(c.func, ast.Attribute) and c.func.attr == "from_pretrained"]
+    return [c for func in loads for c in _classes(model, func.value, view.scope)] if view is not None else []
+
+
+def _registered_for(model: ModelClass) -> list[ClassEntity]:
+    module = model.entity.module
+    lines = model.project.tree.lines_with(module.path, ".register(")
+    scope = Scope(module)
+    found: list[ClassEntity] = []
+    for node in nodes_on(module.syntax, lines) if lines else ():
+        if isinstance(node, ast.Call) and len(node.args) >= 2 and dotted(node.func).endswith(".register"):
+            if model.entity in model.names.resolve(node.args[1], scope):
+                found += _classes(model, node.args[0], scope)
+    return found
 
 
 def _classes(model: ModelClass, expr: ast.expr, scope: Scope) -> list[ClassEntity]:

@@ -203,6 +203,18 @@ class Project:
                 return entity
         return None
 
+    @remembered
+    def knows(self, name: str) -> bool:
+        """Tell whether the framework in the checkout is new enough to have ``name`` at all.
+
+        A contract cannot be broken before it exists: in an old release that never mentions ``TieSupport`` no class
+        lacks a policy. A package that is not the framework itself (a plug-in, a fragment) is held to the present one.
+        """
+        framework = os.path.join(self.checkout.package_dir, "_transformers", "auto_model.py")
+        if self.tree.read(framework) is None:
+            return True
+        return any(self.tree.holds(path, name.encode()) for path in self.package_files())
+
     # -- files ------------------------------------------------------------------------------------------------
 
     def model_files(self) -> Iterator[str]:

@@ -148,7 +148,7 @@ def checkpointing_mixin_order(model: ModelClass) -> Iterator[Finding]:
     if not model.owns_causal_head:
         return
     if not model.has_ancestor(MIXIN):
-        if not model.has_opaque_base:
+        if not model.has_opaque_base and model.project.knows(MIXIN):
             yield model.finding(problem=f"does not derive from `{MIXIN}`")
         return
     order = list(model.mro)

@@ -6,7 +6,7 @@ import ast
 from collections.abc import Iterator
 
 from automodel_lint.domain.model_class import ModelClass
-from automodel_lint.domain.tie_guard import Guarding
+from automodel_lint.domain.tie_guard import GUARD, Guarding
 from automodel_lint.findings import Finding
 from automodel_lint.rules import rule
 
@@ -18,7 +18,7 @@ def _constructors(model: ModelClass) -> list[Guarding]:
 @rule("NAM203")
 def tie_guard_missing(model: ModelClass) -> Iterator[Finding]:
     for found in _constructors(model):
-        if found.decided and not found.complete:
+        if found.decided and not found.complete and model.project.knows(GUARD):
             problem = "only on some paths" if found.calls else "nowhere"
             if found.function is not None:
                 yield model.finding(found.function, found.owner, "__init__", problem=problem)

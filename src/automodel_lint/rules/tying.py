@@ -8,7 +8,7 @@ from collections.abc import Iterator
 from automodel_lint.domain.loading import Loading
 from automodel_lint.domain.model_class import POLICIES, ModelClass
 from automodel_lint.domain.things import ModelPackage
-from automodel_lint.domain.tying import FLAG, Tying, refused_arguments
+from automodel_lint.domain.tying import FLAG, FLIP_GUARD, Tying, refused_arguments
 from automodel_lint.findings import Finding, Severity
 from automodel_lint.inference.bindings import dotted, nodes_on
 from automodel_lint.inference.classes import MACHINERY
@@ -25,7 +25,7 @@ _NO_KEYS = MACHINERY | {"PreTrainedModel", "HFCheckpointingMixin", "MoEFSDPSyncM
 def tie_support_missing(model: ModelClass) -> Iterator[Finding]:
     if model.owns_causal_head:
         members, _ = model.inherited(POLICY)
-        if not members and not model.has_opaque_base:
+        if not members and not model.has_opaque_base and model.project.knows("TieSupport"):
             yield model.finding()
 
 
@@ -73,8 +73,21 @@ def _may_supply_keys(model: ModelClass, ancestor) -> bool:
 
 @rule("NAM209")
 def tie_weights_missing(model: ModelClass) -> Iterator[Finding]:
-    if model.owns_causal_head and model.ties and not model.defines("tie_weights"):
-        yield model.finding(policy=model.tie_policy or "BOTH")
+    if not model.owns_causal_head or model.defines("tie_weights"):
+        return
+    if model.ties:
+        yield model.finding(declared=model.tie_policy or "BOTH")
+    elif not model.inherited(POLICY)[0] and _declares_keys(model):
+        yield model.finding(declared=f"`{KEYS}`")
+
+
+def _declares_keys(model: ModelClass) -> bool:
+    """Keys without a policy: such a class is tied where the config says so, as under ``BOTH``.
+
+    Only the mapping that transformers 5 reads counts; with the older list, transformers ties by itself.
+    """
+    values = [v for member in model.local(KEYS) for v in model.member_values(member) or [None]]
+    return bool(values) and all(isinstance(v, dict) and v for v in values)
 
 
 @rule("NAM211")
@@ -86,7 +99,7 @@ def tie_flip_guard_missing(model: ModelClass) -> Iterator[Finding]:
         return
     loading = Loading(view)
     how = loading.changed_by()
-    if how is not None and not loading.refuses_flip():
+    if how is not None and not loading.refuses_flip() and model.project.knows(FLIP_GUARD):
         yield model.finding(view.node, method="from_pretrained", how=how)
 
 
