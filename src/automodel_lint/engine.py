@@ -5,11 +5,12 @@ from __future__ import annotations
 import traceback
 from collections.abc import Callable, Iterable
 from dataclasses import dataclass, replace
+from functools import cached_property
 from typing import Any
 
 from automodel_lint.cache import Cache
 from automodel_lint.domain.checkout import Checkout
-from automodel_lint.domain.project import Plan, Project, Resolution
+from automodel_lint.domain.plan import Plan, Resolution
 from automodel_lint.findings import Finding, Span, merged
 from automodel_lint.source import ParseProblem, SourceTree
 
@@ -20,8 +21,8 @@ Progress = Callable[[int, int], None]
 class Verdict:
     """What all rules say about a checkout, before anything is selected or silenced.
 
-    ``classes`` is the number of registered classes; ``packages`` maps architectures and class names to the relative
-    folder of their model package, ``registered`` the relative paths of all files that were read to get here.
+    ``classes`` is the number of registered classes, ``registrations`` that of the architecture names; ``files`` are
+    the relative paths of the package's sources.
     """
 
     findings: list[Finding]
@@ -34,14 +35,26 @@ class Engine:
     """Runs the rules over one checkout."""
 
     def __init__(self, checkout: Checkout, tree: SourceTree, outside: list[str], cache_file: str | None = None):
-        self.checkout, self.tree = checkout, tree
-        self.project = Project(checkout, tree, outside)
+        self.checkout, self.tree, self.outside = checkout, tree, outside
         self.cache = Cache(cache_file, tree)
+        self._plan: Plan | None = None
+
+    @cached_property
+    def project(self) -> Any:
+        """The domain over the checkout; a warm run, in which nothing is asked, does without."""
+        from automodel_lint.domain.project import Project
+
+        project = Project(self.checkout, self.tree, self.outside)
+        if self._plan is not None:
+            project.adopt(self._plan)
+        return project
 
     def run(self, progress: Progress | None = None) -> Verdict:
         """Return the verdict on the checkout; kept parts are used where nothing they depend on has changed."""
-        plan = Plan.from_json(self.cache.get("plan", lambda: self.project.read_plan().to_json()))
-        self.project.adopt(plan)
+        data = self.cache.get("plan", lambda: self.project.read_plan().to_json())
+        plan = self._plan = Plan.from_json(data, self.tree)
+        if "project" in self.__dict__:
+            self.project.adopt(plan)
         units = self._units(plan)
         findings: list[Finding] = []
         for done, (key, compute) in enumerate(units):
@@ -50,7 +63,7 @@ class Engine:
             findings += [Finding.from_json(f) for f in self.cache.get(key, compute)]
         self.cache.save()
         classes = sum(1 for key, _ in units if key.startswith("class:"))
-        files = sorted(self.tree.relative(p) for p in self.project.package_files())
+        files = sorted(self.tree.relative(p) for p in self.tree.python_files(self.checkout.package_dir))
         return Verdict(merged(findings), classes, len(plan.architectures), files)
 
     # -- things ---------------------------------------------------------------------------------------------------
@@ -88,11 +101,11 @@ class Engine:
         for (_, qualname, path, _), (names, _) in classes.items():
             absolute = self.tree.absolute(path)
             modules.setdefault(absolute, {})[qualname] = tuple(dict.fromkeys(names))
-            folder = self.project.model_package(absolute)
+            folder = self.checkout.model_package(absolute)
             if folder is not None:
                 packages.setdefault(folder, []).extend(names)
-        old = not self.project.has_static_mapping
-        for path in self.project.model_files():
+        old = self._plan is not None and not self._plan.static
+        for path in self.checkout.model_files(self.tree):
             if path not in modules and (self.tree.holds(path, b"ModelClass") or (old and path.endswith("model.py"))):
                 modules[path] = {}
         units: dict[str, Callable[[], list[dict[str, Any]]]] = {}

@@ -235,7 +235,7 @@ class _Selection:
         for path in {*by_path, *(f for f in self.verdict.files if self.whole or self._path_in_scope(f))}:
             here = by_path.get(path, [])
             data = self.tree.read(self.tree.absolute(path))
-            if data is None or not suppressions.may_suppress(data):
+            if data is None or not suppressions.may_suppress(data, bool(here)):
                 kept += here
                 continue
             found = suppressions.read(data)

@@ -46,6 +46,7 @@ class SourceTree:
         self.root = os.path.abspath(root)
         self._overlay = {os.path.abspath(path): data for path, data in (overlay or {}).items()}
         self._bytes: dict[str, bytes | None] = {}
+        self._entries: dict[str, list[str] | None] = {}
         self._digests: dict[str, str] = {}
         self._syntax: dict[str, ast.Module | ParseProblem | None] = {}
         self._lines: dict[str, list[str]] = {}
@@ -127,6 +128,11 @@ class SourceTree:
     def entries(self, path: str) -> list[str] | None:
         """Return the sorted names in a folder, folders with a trailing slash; ``None`` if there is none."""
         self.note(("dir", path))
+        if path not in self._entries:
+            self._entries[path] = self._scanned(path)
+        return self._entries[path]
+
+    def _scanned(self, path: str) -> list[str] | None:
         try:
             with os.scandir(path) as found:
                 names = {entry.name + "/" if entry.is_dir() else entry.name for entry in found}

@@ -55,9 +55,20 @@ class Suppressions:
         return any([comment.covers(finding) for comment in self.comments]) or self.everything
 
 
-def may_suppress(data: bytes) -> bool:
-    """Tell cheaply whether source text can hold a comment of interest."""
-    return b"automodel-lint:" in data or b"noqa" in data or b"NOQA" in data or b"NoQA" in data
+_OURS = re.compile(rb"noqa[^\n]*NAM[0-9]", re.I)
+_BLANKET = re.compile(rb"# noqa(?!:\s?[A-Z]+[0-9])|# flake8[:=]\s*noqa", re.I)
+
+
+def may_suppress(data: bytes, has_findings: bool) -> bool:
+    """Tell without tokenizing whether source text can hold a comment of interest.
+
+    One that names our codes always is (it may be stale); one without codes only where there is something to silence.
+    """
+    if b"automodel-lint:" in data:
+        return True
+    if has_findings:
+        return bool(_OURS.search(data) or _BLANKET.search(data))
+    return b"NAM" in data and bool(_OURS.search(data))
 
 
 def read(data: bytes) -> Suppressions:
@@ -76,6 +87,7 @@ class _Reader:
 
     def __init__(self, text: str):
         self.text = text
+        self._lines = text.splitlines()
         self.found: list[Comment] = []
         self.everything = False
         self._line: list[tokenize.TokenInfo] = []
@@ -117,9 +129,8 @@ class _Reader:
             self._statement_start = 0
 
     def _decorates(self) -> bool:
-        lines = self.text.splitlines()
         start = self._statement_start
-        return bool(start) and start <= len(lines) and lines[start - 1].lstrip().startswith("@")
+        return bool(start) and start <= len(self._lines) and self._lines[start - 1].lstrip().startswith("@")
 
     def _comment(self, token: tokenize.TokenInfo, first: int, last: int, alone: bool) -> None:
         span = Span(token.start[0], token.start[1] + 1, token.end[0], token.end[1] + 1)

@@ -42,6 +42,19 @@ class Checkout:
     def models_dir(self) -> str:
         return os.path.join(self.package_dir, "components", "models")
 
+    def model_files(self, tree: SourceTree) -> Iterator[str]:
+        """Yield the files of the models folder; of the whole package where it has no such folder (a plug-in)."""
+        has_models = tree.entries(self.models_dir) is not None
+        return tree.python_files(self.models_dir if has_models else self.package_dir)
+
+    def model_package(self, path: str) -> str | None:
+        """Return the folder ``components/models/<name>`` that holds ``path``, if one does."""
+        prefix = self.models_dir + os.sep
+        if not path.startswith(prefix):
+            return None
+        name, slash, _ = path[len(prefix) :].partition(os.sep)
+        return os.path.join(self.models_dir, name) if slash else None
+
 
 def locate(path: str, package: str) -> Checkout:
     """Find the checkout around ``path`` (a file or folder in one, or one itself), nearest first.

@@ -2,67 +2,27 @@
 
 from __future__ import annotations
 
-import json
 import os
 from collections.abc import Iterator
-from dataclasses import dataclass, field
 
 from automodel_lint.domain.checkout import Checkout
 from automodel_lint.domain.builtin import builtin_model_types
-from automodel_lint.domain.registry import Registration, RegistryReader
+from automodel_lint.domain.plan import Plan, Registration, Resolution
+from automodel_lint.domain.registry import RegistryReader
 from automodel_lint.inference.classes import Classes
 from automodel_lint.inference.names import ClassEntity, External, Names, Scope, Value
 from automodel_lint.inference.values import Ref, Undecided, Values
 from automodel_lint.source import ParseProblem, SourceTree, remembered
 
 FOLLOWED = ("transformers",)
-
-
-@dataclass
-class Plan:
-    """Everything registered, as plain data."""
-
-    static: bool
-    architectures: list[Registration] = field(default_factory=list)
-    configs: list[Registration] = field(default_factory=list)
-
-    def to_json(self) -> dict[str, object]:
-        """Return what :meth:`from_json` takes."""
-        return {
-            "static": self.static,
-            "architectures": [r.to_json() for r in self.architectures],
-            "configs": [r.to_json() for r in self.configs],
-        }
-
-    @classmethod
-    def from_json(cls, data: dict) -> Plan:
-        """Inverse of :meth:`to_json`."""
-        return cls(
-            data["static"],
-            [Registration.from_json(r) for r in data["architectures"]],
-            [Registration.from_json(r) for r in data["configs"]],
-        )
-
-
-@dataclass(frozen=True)
-class Resolution:
-    """Where a registration leads.
-
-    ``status`` is ``class``, ``no-module``, ``unparsable``, ``no-class``, ``stand-in``, ``outside`` or ``undecided``;
-    ``classes`` are ``(module, qualified name, relative path, line)`` of the definitions, stand-ins left out.
-    """
-
-    status: str
-    classes: tuple[tuple[str, str, str, int], ...] = ()
-
-    def to_json(self) -> dict[str, object]:
-        """Return what :meth:`from_json` takes."""
-        return {"status": self.status, "classes": [list(c) for c in self.classes]}
-
-    @classmethod
-    def from_json(cls, data: dict) -> Resolution:
-        """Inverse of :meth:`to_json`."""
-        return cls(data["status"], tuple((m, q, p, n) for m, q, p, n in data["classes"]))
+# Names that came into the framework with a contract; a release without the name does not have the contract.
+NEWER = (
+    "HFCheckpointingMixin",
+    "TieSupport",
+    "query_capabilities",
+    "reject_tie_word_embeddings_flip",
+    "reject_unsupported_tie_word_embeddings",
+)
 
 
 class Project:
@@ -84,13 +44,12 @@ class Project:
         architectures = self.reader.architectures()
         if not architectures and not static:
             architectures = list(self._exports())
-        return Plan(static, architectures, self.reader.configs())
+        known = {name: self._mentions(name) for name in NEWER}
+        return Plan(static, architectures, self.reader.configs(), known)
 
     def adopt(self, plan: Plan) -> None:
-        """Take over a plan (just read, or kept from an earlier run) and make its parts known as facts."""
+        """Take over a plan, just read or kept from an earlier run."""
         self._plan = plan
-        for name in ("architectures", "configs"):
-            self.tree.publish(name, json.dumps([r.to_json() for r in getattr(plan, name)]))
 
     @property
     def architectures(self) -> list[Registration]:
@@ -203,13 +162,17 @@ class Project:
                 return entity
         return None
 
-    @remembered
     def knows(self, name: str) -> bool:
-        """Tell whether the framework in the checkout is new enough to have ``name`` at all.
+        """Tell whether the framework in the checkout is new enough to have ``name`` (one of :data:`NEWER`) at all.
 
         A contract cannot be broken before it exists: in an old release that never mentions ``TieSupport`` no class
         lacks a policy. A package that is not the framework itself (a plug-in, a fragment) is held to the present one.
         """
+        assert self._plan is not None
+        self.tree.note(("fact", "known"))
+        return self._plan.known[name]
+
+    def _mentions(self, name: str) -> bool:
         framework = os.path.join(self.checkout.package_dir, "_transformers", "auto_model.py")
         if self.tree.read(framework) is None:
             return True
@@ -219,10 +182,7 @@ class Project:
 
     def model_files(self) -> Iterator[str]:
         """Yield the files of the models folder; of the whole package where it has no such folder (a plug-in)."""
-        folder = self.checkout.models_dir
-        if self.tree.entries(folder) is None:
-            folder = self.checkout.package_dir
-        return self.tree.python_files(folder)
+        return self.checkout.model_files(self.tree)
 
     def package_files(self) -> Iterator[str]:
         """Yield every source file of the package."""
@@ -230,8 +190,4 @@ class Project:
 
     def model_package(self, path: str) -> str | None:
         """Return the folder ``components/models/<name>`` that holds ``path``, if one does."""
-        prefix = self.checkout.models_dir + os.sep
-        if not path.startswith(prefix):
-            return None
-        name, slash, _ = path[len(prefix) :].partition(os.sep)
-        return os.path.join(self.checkout.models_dir, name) if slash else None
+        return self.checkout.model_package(path)

@@ -4,10 +4,9 @@ from __future__ import annotations
 
 import ast
 from collections.abc import Iterator
-from dataclasses import asdict, dataclass
-from typing import Any
 
 from automodel_lint.domain.checkout import Checkout, registered_entry_points
+from automodel_lint.domain.plan import Registration
 from automodel_lint.findings import Span
 from automodel_lint.inference.bindings import FUNCTIONS, branches, dotted
 from automodel_lint.inference.names import ClassEntity, Module, Names, Scope, Value
@@ -15,33 +14,6 @@ from automodel_lint.inference.values import Undecided, Values
 
 MAPPING = "MODEL_ARCH_MAPPING"
 CONFIGS = "_CUSTOM_CONFIG_REGISTRATIONS"
-
-
-@dataclass(frozen=True)
-class Registration:
-    """One entry: ``key`` (an architecture or a ``model_type``) is bound to a class of a module.
-
-    ``form`` is ``mapping``, ``call``, ``entry-point`` or ``export`` (a checkout that has only ``ModelClass``).
-    ``sure`` is false for an entry that stands in a branch. ``path`` is relative to the checkout's root.
-    """
-
-    key: str
-    module: str
-    cls: str
-    tags: tuple[str, ...]
-    form: str
-    path: str
-    span: Span
-    sure: bool = True
-
-    def to_json(self) -> dict[str, Any]:
-        """Return what :meth:`from_json` takes."""
-        return asdict(self)
-
-    @classmethod
-    def from_json(cls, data: dict[str, Any]) -> Registration:
-        """Inverse of :meth:`to_json`."""
-        return cls(**{**data, "tags": tuple(data["tags"]), "span": Span(**data["span"])})
 
 
 class RegistryReader:

@@ -7,8 +7,8 @@ import os
 from functools import cached_property
 from typing import Any
 
-from automodel_lint.domain.project import Project, Resolution
-from automodel_lint.domain.registry import Registration
+from automodel_lint.domain.plan import Registration, Resolution
+from automodel_lint.domain.project import Project
 from automodel_lint.findings import Finding, Severity, Span
 from automodel_lint.inference.bindings import Binding
 from automodel_lint.inference.names import ClassEntity, Module, Scope

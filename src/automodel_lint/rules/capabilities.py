@@ -27,7 +27,7 @@ from automodel_lint.rules import rule
 
 @rule("NAM301")
 def capabilities_missing(model: ModelClass) -> Iterator[Finding]:
-    if not model.defines(NESTED) and not model.defines(DYNAMIC) and model.project.knows(NESTED):
+    if not model.defines(NESTED) and not model.defines(DYNAMIC) and model.project.knows("query_capabilities"):
         yield model.finding()
 
 
