@@ -17,6 +17,7 @@ from automodel_lint.source import Dep, SourceTree, digest
 
 FORMAT = 1
 FOLDER = ".automodel_lint_cache"
+_MOST_FILES = 4
 
 
 class Cache:
@@ -77,7 +78,18 @@ class Cache:
             read = [states.setdefault(dep, len(states)) for dep in deps]
             verdicts[key] = {"value": verdict["value"], "read": sorted(read)}
         table = [[list(dep), self.tree.state(dep)] for dep in states]
+        _prune(os.path.dirname(self.path))
         _replace(self.path, json.dumps({"format": FORMAT, "states": table, "verdicts": verdicts}))
+
+
+def _prune(folder: str) -> None:
+    """Leave only the newest files: every new version of the tool, and every other setting, starts one."""
+    try:
+        paths = [os.path.join(folder, n) for n in os.listdir(folder) if n.startswith("verdicts-")]
+        for path in sorted(paths, key=os.path.getmtime)[: -_MOST_FILES or None]:
+            os.unlink(path)
+    except OSError:
+        pass
 
 
 def _replace(path: str, text: str) -> None:

@@ -29,6 +29,7 @@ class Request:
 
     ``overlay`` holds unsaved buffers by absolute path. ``only`` limits the report to exactly these absolute paths
     (an editor's one file), where ``paths`` brings in whole model packages and the registry lines that name them.
+    ``noqa`` is false where the caller applies ``# noqa`` comments itself.
     """
 
     paths: list[str] = field(default_factory=lambda: ["."])
@@ -239,12 +240,17 @@ class _Selection:
                 kept += here
                 continue
             found = suppressions.read(data)
-            if not self.request.noqa:
-                found = suppressions.Suppressions([c for c in found.comments if c.own])
-            left = [f for f in here if not found.covers(f)]
+            left = self._left(here, found)
             self.silenced += len(here) - len(left)
-            kept += left + [f for f in self._unused(path, found) if not found.covers(f)]
+            kept += left + self._left(self._unused(path, found), found)
         return kept
+
+    def _left(self, findings: list[Finding], found: suppressions.Suppressions) -> list[Finding]:
+        """What comments do not silence; where ``# noqa`` is somebody else's business, it is only marked as used."""
+        if self.request.noqa:
+            return [f for f in findings if not found.covers(f)]
+        own = suppressions.Suppressions([c for c in found.comments if c.own])
+        return [f for f in findings if not (found.covers(f), own.covers(f))[1]]
 
     def _unused(self, path: str, found: suppressions.Suppressions) -> list[Finding]:
         from automodel_lint.pages import pages

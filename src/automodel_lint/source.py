@@ -23,6 +23,7 @@ except ImportError:  # pragma: no cover - another Python implementation
     from hashlib import blake2b
 
 Dep = tuple[str, ...]
+_CODING = re.compile(rb"^[ \t\f]*#.*?coding[:=][ \t]*([-\w.]+)", re.M)
 
 
 def digest(data: bytes) -> str:
@@ -212,13 +213,22 @@ def decoded(data: bytes) -> str:
     """Decode source text by its own encoding line or byte order mark; damage shows as replacement characters."""
     if data.startswith(b"\xef\xbb\xbf"):
         return data[3:].decode("utf-8", "replace")
-    match = re.search(rb"^[ \t\f]*#.*?coding[:=][ \t]*([-\w.]+)", b"\n".join(data.split(b"\n", 2)[:2]), re.M)
+    match = _CODING.search(b"\n".join(data.split(b"\n", 2)[:2]))
     if match:
         try:
             return data.decode(match[1].decode(), "replace")
         except LookupError:
             pass
     return data.decode("utf-8", "replace")
+
+
+def encoded(text: str) -> bytes:
+    """Encode source text so that :func:`decoded` gives it back (by its own encoding line, if it has a usable one)."""
+    match = _CODING.search(b"\n".join(text[:400].encode("utf-8", "replace").split(b"\n", 2)[:2]))
+    try:
+        return text.encode(match[1].decode() if match else "utf-8")
+    except (LookupError, UnicodeEncodeError):
+        return text.encode("utf-8", "surrogateescape")
 
 
 def split_lines(text: str) -> list[str]:
