@@ -82,8 +82,8 @@ class Engine:
                 lambda e=entry: self._about_architecture(e)
             )
         for entry in plan.configs:
-            units[f"config:{entry.path}:{entry.span}:{entry.key}:{entry.module}:{entry.cls}"] = (
-                lambda e=entry: self._about_config(e)
+            units[f"config:{entry.path}:{entry.span}:{entry.key}:{entry.module}:{entry.cls}"] = lambda e=entry: (
+                self._about_config(e)
             )
         for place, (names, tags) in classes.items():
             archs, marks = tuple(dict.fromkeys(names)), tuple(dict.fromkeys(tags))

@@ -103,7 +103,5 @@ def merged(findings: Iterable[Finding]) -> list[Finding]:
             archs = dict.fromkeys(known.architectures + finding.architectures)
             related = dict.fromkeys(known.related + finding.related)
             severity = max(known.severity or Severity.INFO, finding.severity or Severity.INFO)
-            unique[key] = replace(
-                known, architectures=tuple(archs), related=tuple(related), severity=severity
-            )
+            unique[key] = replace(known, architectures=tuple(archs), related=tuple(related), severity=severity)
     return sorted(unique.values(), key=lambda f: f.sort_key)

@@ -16,7 +16,7 @@ from automodel_lint.config import Config, find, load, unknown_code
 from automodel_lint.domain.checkout import Checkout, locate, locate_installed
 from automodel_lint.engine import Engine, Verdict, completed
 from automodel_lint.findings import Finding, Severity, Span
-from automodel_lint.source import SourceTree, digest
+from automodel_lint.source import SourceTree
 
 
 class UsageError(Exception):
@@ -113,10 +113,15 @@ class Session:
     def _cache_file(self, outside: list[str]) -> str | None:
         if not self.request.cache:
             return None
-        folder = self.config.absolute(self.config.cache_dir) if self.config.cache_dir else None
-        folder = folder or os.path.join(self.checkout.root if not self.request.installed else self.config.base, FOLDER)
-        overlay = [path + digest(data) for path, data in sorted(self.request.overlay.items())]
-        return cache_path(folder, self.checkout.root, self.checkout.package, *outside, "\0".join(overlay and ["buffers"]))
+        if self.config.cache_dir:
+            folder = self.config.absolute(self.config.cache_dir)
+        elif self.request.installed:  # nothing is written into an environment
+            home = os.environ.get("XDG_CACHE_HOME") or os.path.join(os.path.expanduser("~"), ".cache")
+            folder = os.path.join(home, "automodel-lint")
+        else:
+            folder = os.path.join(self.checkout.root, FOLDER)
+        state = "buffers" if self.request.overlay else "files"  # an editor must not throw away what the hooks keep
+        return cache_path(folder, self.checkout.root, self.checkout.package, state, *outside)
 
 
 def _check_paths(paths: list[str]) -> None:
@@ -173,7 +178,15 @@ class _Selection:
         shown.sort(key=lambda f: f.sort_key)
         files = [f for f in self.verdict.files if self.whole or self._path_in_scope(f)]
         return Report(
-            self.checkout.root, shown, self.verdict.classes, files, 0.0, self.config, self.tree, self.silenced, known
+            self.checkout.root,
+            shown,
+            self.verdict.classes,
+            files,
+            0.0,
+            self.config,
+            self.tree,
+            self.silenced,
+            known,
         )
 
     # -- codes and severities -------------------------------------------------------------------------------------
@@ -214,7 +227,11 @@ class _Selection:
         for code, classes in self.config.exempt.items():
             for name in classes:
                 if (code, name) not in self.used_exemptions:
-                    fields = (("what", "an exemption"), ("name", f"`{name}` for {code}"), ("why", "gives no such finding"))
+                    fields = (
+                        ("what", "an exemption"),
+                        ("name", f"`{name}` for {code}"),
+                        ("why", "gives no such finding"),
+                    )
                     found.append(self._in_settings(name, fields))
         return found
 
@@ -273,7 +290,9 @@ class _Selection:
             return self.tree.absolute(finding.path) in self.request.only
         if self.whole:
             return not self._excluded(finding.path)
-        return any(self._path_in_scope(p) for p in (finding.path, *finding.related)) and not self._excluded(finding.path)
+        return any(self._path_in_scope(p) for p in (finding.path, *finding.related)) and not self._excluded(
+            finding.path
+        )
 
     def _path_in_scope(self, relative: str) -> bool:
         path = self.tree.absolute(relative)
@@ -346,5 +365,3 @@ class _Selection:
             ]
             left += [self._weighed(f) for f in completed(stale)]
         return left, len(findings) - sum(f.fingerprint not in known for f in findings)
-
-

@@ -32,16 +32,18 @@ def codes(_ctx: click.Context, _param: click.Parameter, values: tuple[str, ...])
 @click.option("--ignore", multiple=True, callback=codes, metavar="CODE", help="Not these rules.")
 @click.option("--output-format", type=click.Choice(FORMATS), default="text", show_default=True)
 @click.option("--output-file", type=click.Path(dir_okay=False), help="Write the report there.")
-@click.option("--fail-on", type=click.Choice([str(s) for s in reversed(Severity)]), help="Exit 1 from this severity on.")
+@click.option(
+    "--fail-on", type=click.Choice([str(s) for s in reversed(Severity)]), help="Exit 1 from this severity on."
+)
 @click.option("--exit-zero", is_flag=True, help="Exit 0 even if there are findings.")
 @click.option("--statistics", is_flag=True, help="Count the findings by rule instead of listing them.")
 @click.option("--show-files", is_flag=True, help="List the files that would be linted.")
 @click.option("--stdin-filename", metavar="PATH", help="Lint standard input as the content of PATH.")
 @click.option("--force-exclude", is_flag=True, help="Leave excluded files out even if they are named.")
 @click.option("--no-cache", is_flag=True, help="Neither read nor write the verdict cache.")
-@click.option("--fix", is_flag=True, help="Not in this version; nothing is changed.")
-@click.option("--unsafe-fixes", is_flag=True, help="Not in this version; nothing is changed.")
-@click.option("--diff", is_flag=True, help="Not in this version; nothing is changed.")
+@click.option("--fix", is_flag=True, help="Comes with a later version; changes nothing yet.")
+@click.option("--unsafe-fixes", is_flag=True, help="Comes with a later version; changes nothing yet.")
+@click.option("--diff", is_flag=True, help="Comes with a later version; changes nothing yet.")
 @click.option("-v", "--verbose", is_flag=True, help="Code frames for warnings too.")
 @click.option("-q", "--quiet", is_flag=True, help="No summary line.")
 def command(paths: tuple[str, ...], **options: Any) -> None:
@@ -50,7 +52,7 @@ def command(paths: tuple[str, ...], **options: Any) -> None:
     Exit codes: 0 nothing at or above --fail-on, 1 findings, 2 wrong use, broken settings, or no registry found.
     """
     if options["fix"] or options["unsafe_fixes"] or options["diff"]:
-        raise UsageError("--fix, --unsafe-fixes and --diff come with a later version; nothing was changed")
+        click.echo("automodel-lint: mechanical repairs come with a later version; nothing was changed", err=True)
     request = _request(paths, options)
     session = Session(request)
     report = _run(session)

@@ -24,7 +24,14 @@ def command(select: list[str], output_format: str) -> None:
     known = [p for p in pages().values() if not select or p.code.startswith(tuple(select))]
     if output_format == "json":
         rows = [
-            {"code": p.code, "name": p.name, "severity": str(p.severity), "fix": p.fix, "summary": p.summary, "url": p.url}
+            {
+                "code": p.code,
+                "name": p.name,
+                "severity": str(p.severity),
+                "fix": p.fix,
+                "summary": p.summary,
+                "url": p.url,
+            }
             for p in known
         ]
         click.echo(json.dumps(rows, indent=2))

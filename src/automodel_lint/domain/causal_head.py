@@ -98,5 +98,3 @@ def _child_owns_head(classes: Classes, node: ast.stmt, self_name: str, cls: Clas
         if isinstance(entity, External) and entity.fqn.startswith("transformers.") and entity.fqn.endswith(_ENDINGS):
             return True
     return False
-
-

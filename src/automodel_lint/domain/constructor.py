@@ -65,7 +65,7 @@ def config_parameter(function: ast.FunctionDef | ast.AsyncFunctionDef, scope: Sc
 
 
 def passed_config(call: ast.Call, function: ast.FunctionDef | ast.AsyncFunctionDef, explicit_self: bool):
-    """Return the expression that a call hands to the config parameter of ``function``; ``None`` if it cannot be told."""
+    """Return what a call hands to the config parameter of ``function``; ``None`` if that cannot be told."""
     positional = [a.arg for a in (*function.args.posonlyargs, *function.args.args)]
     parameter = "config" if "config" in positional else next(iter(positional[1:]), None)
     if parameter is None or any(isinstance(a, ast.Starred) for a in call.args):
@@ -182,7 +182,10 @@ class Statements:
         if name in ("setattr", "delattr") and (first in self.use.names or first in self._subs):
             return "changes the config"
         owner, _, method = name.rpartition(".")
-        if method in ("update", "__setattr__", "setdefault", "pop") and owner.removesuffix(".__dict__") in self.use.names:
+        if (
+            method in ("update", "__setattr__", "setdefault", "pop")
+            and owner.removesuffix(".__dict__") in self.use.names
+        ):
             return "changes the config"
         hands_config = any(self.use.is_original(a) or dotted(a) in self._subs for a in given)
         if isinstance(call.func, ast.Attribute) and method_of(call) == "__init__":
@@ -266,9 +269,18 @@ class Statements:
     def _used_as_config(self, name: str, function: ast.FunctionDef | ast.AsyncFunctionDef) -> bool:
         """A sub-config handed on whole, kept as ``self.config``, or put in the config's place."""
         for node in ast.walk(function):
-            if isinstance(node, ast.Call) and dotted(node.func) not in ("getattr", "hasattr", "isinstance", "vars"):
-                if any(dotted(a) == name for a in (*node.args, *(k.value for k in node.keywords))):
-                    return True
+            if (
+                isinstance(node, ast.Call)
+                and dotted(node.func)
+                not in (
+                    "getattr",
+                    "hasattr",
+                    "isinstance",
+                    "vars",
+                )
+                and any(dotted(a) == name for a in (*node.args, *(k.value for k in node.keywords)))
+            ):
+                return True
             if isinstance(node, ast.Assign) and dotted(node.value) == name:
                 kept = (f"{self.use.self_name}.config", self.use.parameter)
                 if any(dotted(t) in kept for t in node.targets):
@@ -279,5 +291,3 @@ class Statements:
 def method_of(call: ast.Call) -> str:
     """Return the attribute that a call is made through (``x.y.z(…)`` gives ``z``), or an empty text."""
     return call.func.attr if isinstance(call.func, ast.Attribute) else ""
-
-

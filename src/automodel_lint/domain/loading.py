@@ -1,4 +1,4 @@
-"""A model's own ``from_pretrained``: may the caller change the checkpoint's config, and is a flip of the tie refused?"""
+"""A model's own ``from_pretrained``: may the caller change the config, and is a flip of the tie flag refused?"""
 
 from __future__ import annotations
 
@@ -48,9 +48,7 @@ class Loading:
             if not isinstance(node, ast.Call):
                 continue
             spread = [dotted(k.value) for k in node.keywords if k.arg is None and dotted(k.value) in given]
-            spread += [
-                ast.unparse(k.value) for k in node.keywords if k.arg is None and _taken_from(k.value, given)
-            ]
+            spread += [ast.unparse(k.value) for k in node.keywords if k.arg is None and _taken_from(k.value, given)]
             if spread and self._makes_config(node, scope):
                 return f"forwards `**{spread[0]}` into `{ast.unparse(node.func)}`"
             changes = self._changes_config(node, given)

@@ -16,7 +16,13 @@ from automodel_lint.inference.values import Ref, Undecided
 
 POLICIES = ("BOTH", "TIED_ONLY", "UNTIED_ONLY")
 # Library classes that a model class can be derived from; all of them derive from PreTrainedModel.
-_HF_MODEL_ENDINGS = ("PreTrainedModel", "Model", "ForCausalLM", "ForConditionalGeneration", "ForSequenceClassification")
+_HF_MODEL_ENDINGS = (
+    "PreTrainedModel",
+    "Model",
+    "ForCausalLM",
+    "ForConditionalGeneration",
+    "ForSequenceClassification",
+)
 
 
 class ModelClass:
@@ -88,7 +94,7 @@ class ModelClass:
         return bool(self.local(name))
 
     def inherited(self, name: str) -> tuple[list[Member], bool]:
-        """Return the definitions that win along the method resolution order, and whether an unknown base comes first."""
+        """Return the definitions that win along the MRO, and whether an unknown base comes first."""
         return self.classes.find(self.entity, name)
 
     def method(self, name: str, local: bool = False) -> MethodView | None:

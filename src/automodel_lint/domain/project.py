@@ -5,8 +5,8 @@ from __future__ import annotations
 import os
 from collections.abc import Iterator
 
-from automodel_lint.domain.checkout import Checkout
 from automodel_lint.domain.builtin import builtin_model_types
+from automodel_lint.domain.checkout import Checkout
 from automodel_lint.domain.plan import Plan, Registration, Resolution
 from automodel_lint.domain.registry import RegistryReader
 from automodel_lint.inference.classes import Classes

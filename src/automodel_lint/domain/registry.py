@@ -159,9 +159,9 @@ def _additions(statement: ast.stmt, name: str) -> Iterator[ast.expr]:
                 yield statement.value
             elif isinstance(target, ast.Subscript) and dotted(target.value) == name:
                 yield ast.Dict([target.slice], [statement.value])
-    elif isinstance(statement, ast.AnnAssign) and dotted(statement.target) == name and statement.value:
-        yield statement.value
-    elif isinstance(statement, ast.AugAssign) and dotted(statement.target) == name:
+    elif (isinstance(statement, ast.AnnAssign) and dotted(statement.target) == name and statement.value) or (
+        isinstance(statement, ast.AugAssign) and dotted(statement.target) == name
+    ):
         yield statement.value
     elif isinstance(statement, ast.Expr) and isinstance(statement.value, ast.Call):
         if dotted(statement.value.func) == f"{name}.update":

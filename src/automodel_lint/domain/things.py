@@ -114,9 +114,7 @@ class ModelModule:
         named = isinstance(node, (ast.ClassDef, ast.FunctionDef, ast.AsyncFunctionDef))
         span = tree.name_span(self.path, node) if named else tree.span(self.path, node)  # type: ignore[arg-type]
         related = (tree.relative(self.project.checkout.registry),) if not architectures else ()
-        return Finding(
-            tree.relative(self.path), span, symbol, architectures, tuple(fields.items()), related=related
-        )
+        return Finding(tree.relative(self.path), span, symbol, architectures, tuple(fields.items()), related=related)
 
 
 class ModelPackage:

@@ -18,7 +18,7 @@ _NEUTRAL_CALLS = ("getattr", "hasattr", "isinstance", "len", "callable", "bool",
 
 
 def aliases(node: ast.AST) -> bool:
-    """Tell whether a statement or expression makes two weights one tensor: ``a.weight = b.weight`` and its relatives."""
+    """Tell whether a node makes two weights one tensor: ``a.weight = b.weight`` and its relatives."""
     if isinstance(node, ast.Assign):
         return any(_names_weight(t) for t in node.targets) and _is_weight_of(node.value)
     if isinstance(node, ast.Call):
@@ -103,7 +103,11 @@ class Tying:
                 if found:
                     return found
             elif isinstance(statement, (ast.With, ast.For, ast.While, ast.Try)):
-                inner = [*statement.body, *getattr(statement, "orelse", []), *getattr(statement, "finalbody", [])]
+                inner = [
+                    *statement.body,
+                    *getattr(statement, "orelse", []),
+                    *getattr(statement, "finalbody", []),
+                ]
                 found = self._ungated(inner)
                 if found:
                     return found
@@ -167,7 +171,7 @@ def _leaves(body: list[ast.stmt]) -> bool:
 
 
 def refused_arguments(function: ast.FunctionDef | ast.AsyncFunctionDef) -> bool:
-    """Tell whether ``tie_weights`` refuses what transformers 5 passes: ``missing_keys=…`` and ``recompute_mapping=…``."""
+    """Tell whether ``tie_weights`` refuses what transformers 5 passes: ``missing_keys``, ``recompute_mapping``."""
     if function.args.kwarg is not None:
         return False
     accepted = {a.arg for a in (*function.args.args, *function.args.kwonlyargs)}

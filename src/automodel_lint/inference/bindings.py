@@ -71,9 +71,7 @@ def _collect(body: list[ast.stmt], package: str, found: Bindings, conditional: b
             add(statement.name, Binding("def", statement, conditional))
         elif isinstance(statement, ast.Import):
             for alias in statement.names:
-                bound, target = (
-                    (alias.asname, alias.name) if alias.asname else (alias.name.partition(".")[0],) * 2
-                )
+                bound, target = (alias.asname, alias.name) if alias.asname else (alias.name.partition(".")[0],) * 2
                 add(bound, Binding("import", statement, conditional, target))
         elif isinstance(statement, ast.ImportFrom):
             target = absolute_module(statement, package)
@@ -81,7 +79,10 @@ def _collect(body: list[ast.stmt], package: str, found: Bindings, conditional: b
                 if alias.name == "*":
                     found.stars.append(target)
                 else:
-                    add(alias.asname or alias.name, Binding("from", statement, conditional, target, alias.name))
+                    add(
+                        alias.asname or alias.name,
+                        Binding("from", statement, conditional, target, alias.name),
+                    )
         elif isinstance(statement, (ast.Assign, ast.AnnAssign, ast.AugAssign)):
             for name, value in assigned(statement):
                 add(name, Binding("opaque" if value is None else "value", value or statement, conditional))

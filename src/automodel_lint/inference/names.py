@@ -157,9 +157,7 @@ class Names:
 
     def at_hand(self, fqn: str) -> bool:
         """Tell whether the top-level package of a dotted name is a package of the checkout."""
-        return any(
-            self.tree.entries(os.path.join(root, fqn.partition(".")[0])) is not None for root in self.roots
-        )
+        return any(self.tree.entries(os.path.join(root, fqn.partition(".")[0])) is not None for root in self.roots)
 
     # -- names ----------------------------------------------------------------------------------------------
 

@@ -41,7 +41,7 @@ class Values:
         self.names = names
 
     def possible(self, expr: ast.expr, scope: Scope) -> list[Any]:
-        """Return every value that ``expr`` can have (one for each side of a conditional), lists, dicts and sets as such.
+        """Return every value that ``expr`` can have, one for each side of a conditional; lists and dicts as such.
 
         Definitions appear as :class:`Ref`. Raises :class:`Undecided` if the source does not tell.
         """

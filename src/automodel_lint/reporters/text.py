@@ -85,7 +85,7 @@ def _frame(report: Report, finding: Finding, colour: str) -> Iterator[str]:
             if finding.span.end_line == line:
                 end = len(lines[number - 1][: finding.span.end_column - 1].expandtabs(4))
             marks = "^" * max(1, min(end, _WIDEST) - start)
-            yield click.style(f"    {'':{width}} | ", dim=True) + " " * start + click.style(marks, fg=colour) + "\n"
+            yield (click.style(f"    {'':{width}} | ", dim=True) + " " * start + click.style(marks, fg=colour) + "\n")
 
 
 def _summary(report: Report) -> str:

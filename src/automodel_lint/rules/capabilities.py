@@ -68,7 +68,12 @@ def capabilities_fields(model: ModelClass) -> Iterator[Finding]:
                 hint = f"; did you mean `{near[0]}`?" if near else f"; known are {', '.join(known)}"
                 yield _at(model, nested, node, problem=f"has a field `{name}` that nobody reads{hint}")
             elif not (isinstance(node, ast.Constant) and isinstance(node.value, bool)):
-                yield _at(model, nested, node, problem=f"gives `{name}` a default that is neither `True` nor `False`")
+                yield _at(
+                    model,
+                    nested,
+                    node,
+                    problem=f"gives `{name}` a default that is neither `True` nor `False`",
+                )
         missing = [axis for axis in AXES if axis not in declared]
         if missing and not declares_axes(model.project, nested):
             yield _at(model, nested, nested.node, problem=f"says nothing about {_listed(missing)}")

@@ -29,7 +29,11 @@ def model_class_export(module: ModelModule) -> Iterator[Finding]:
     architectures = tuple(a for n in names for a in module.registered.get(n, (n,)))
     if not module.exports:
         yield module.finding(
-            registered[0].node, names[0], architectures, cls=names[0], problem="binds no module-level `ModelClass`"
+            registered[0].node,
+            names[0],
+            architectures,
+            cls=names[0],
+            problem="binds no module-level `ModelClass`",
         )
         return
     exported = [(b, module.exported(b)) for b in module.exports]
@@ -80,7 +84,11 @@ def package_reexport(model: ModelClass) -> Iterator[Finding]:
         return
     node = _all_statement(package)
     if node is not None and _misses(model, package, node):
-        fields = (("cls", model.name), ("module", source), ("problem", f"leaves `{model.name}` out of `__all__`"))
+        fields = (
+            ("cls", model.name),
+            ("module", source),
+            ("problem", f"leaves `{model.name}` out of `__all__`"),
+        )
         yield Finding(place[0], project.tree.span(path, node), model.name, model.architectures, fields)
 
 

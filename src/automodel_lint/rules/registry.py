@@ -6,8 +6,8 @@ import difflib
 from collections.abc import Iterator
 from dataclasses import replace
 
-from automodel_lint.domain.model_config import config_classes, literal_model_type
 from automodel_lint.domain.model_class import ModelClass
+from automodel_lint.domain.model_config import config_classes, literal_model_type
 from automodel_lint.domain.registry import CONFIGS
 from automodel_lint.domain.things import ArchitectureEntry, ConfigEntry, Registry
 from automodel_lint.findings import Finding, Severity
@@ -114,5 +114,3 @@ def unregistered_config_class(model: ModelClass) -> Iterator[Finding]:
             entry = f'"{own}": ("{module}", "{name}")'
             found = model.finding(owner=config, model_type=own, entry=entry)
             yield replace(found, related=(*found.related, model.project.tree.relative(registry.path)))
-
-

@@ -112,7 +112,10 @@ def tie_metadata_contradiction(model: ModelClass) -> Iterator[Finding]:
             values = model.member_values(member)
             if values and all(values):
                 yield model.finding(
-                    member.value, policy="UNTIED_ONLY", problem=f"declares a non-empty `{KEYS}`", advice="empty it"
+                    member.value,
+                    policy="UNTIED_ONLY",
+                    problem=f"declares a non-empty `{KEYS}`",
+                    advice="empty it",
                 )
         view = model.method("tie_weights", local=True)
         if view is not None and Tying(view).ever_aliases(surely=True):
@@ -176,4 +179,6 @@ def _reads_flag(call: ast.Call) -> bool:
     if dotted(call.func) != "getattr" or len(call.args) != 3:
         return False
     receiver = dotted(call.args[0]).rpartition(".")[2].lower()
-    return isinstance(call.args[1], ast.Constant) and call.args[1].value == FLAG and receiver.endswith(("config", "cfg"))
+    return (
+        isinstance(call.args[1], ast.Constant) and call.args[1].value == FLAG and receiver.endswith(("config", "cfg"))
+    )
