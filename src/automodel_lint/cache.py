@@ -41,21 +41,25 @@ class Cache:
         except (OSError, ValueError, KeyError, TypeError, RecursionError):
             self._states, self._kept = [], {}
 
-    def get(self, key: str, compute: Callable[[], Any]) -> Any:
-        """Return the verdict ``key``, kept or computed. It must be JSON data; raises what ``compute`` raises."""
+    def get(self, key: str, compute: Callable[[], Any], load: Callable[[Any], Any]) -> Any:
+        """Return the verdict ``key``, kept or computed, turned into what it means by ``load``.
+
+        ``compute`` returns JSON data; what it raises is raised. A kept verdict that makes no sense is computed anew.
+        """
         kept = self._kept.get(key)
         if kept is not None:
             try:
                 if all(self._holds(index) for index in kept["read"]):
-                    self._fresh[key] = kept
+                    found = load(kept["value"])
                     self.tree.note(*(self._dep(index) for index in kept["read"]))
-                    return kept["value"]
+                    self._fresh[key] = kept
+                    return found
             except (IndexError, KeyError, TypeError, ValueError, AttributeError):
-                self._kept = {}
+                del self._kept[key]
         with self.tree.recording() as read:
             value = compute()
         self._fresh[key] = {"value": value, "deps": read}
-        return value
+        return load(value)
 
     def _dep(self, index: int) -> Dep:
         return tuple(self._states[index][0])

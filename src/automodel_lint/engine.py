@@ -51,8 +51,9 @@ class Engine:
 
     def run(self, progress: Progress | None = None) -> Verdict:
         """Return the verdict on the checkout; kept parts are used where nothing they depend on has changed."""
-        data = self.cache.get("plan", lambda: self.project.read_plan().to_json())
-        plan = self._plan = Plan.from_json(data, self.tree)
+        plan = self._plan = self.cache.get(
+            "plan", lambda: self.project.read_plan().to_json(), lambda data: Plan.from_json(data, self.tree)
+        )
         if "project" in self.__dict__:
             self.project.adopt(plan)
         units = self._units(plan)
@@ -60,7 +61,7 @@ class Engine:
         for done, (key, compute) in enumerate(units):
             if progress is not None:
                 progress(done, len(units))
-            findings += [Finding.from_json(f) for f in self.cache.get(key, compute)]
+            findings += self.cache.get(key, compute, lambda data: [Finding.from_json(f) for f in data])
         self.cache.save()
         classes = sum(1 for key, _ in units if key.startswith("class:"))
         files = sorted(self.tree.relative(p) for p in self.tree.python_files(self.checkout.package_dir))
@@ -92,8 +93,8 @@ class Engine:
         return list(units.items())
 
     def _resolution(self, module: str, cls: str) -> Resolution:
-        found = self.cache.get(f"resolve:{module}:{cls}", lambda: self.project.resolve(module, cls).to_json())
-        return Resolution.from_json(found)
+        key = f"resolve:{module}:{cls}"
+        return self.cache.get(key, lambda: self.project.resolve(module, cls).to_json(), Resolution.from_json)
 
     def _file_units(self, classes: dict) -> dict[str, Callable[[], list[dict[str, Any]]]]:
         modules: dict[str, dict[str, tuple[str, ...]]] = {}
@@ -121,17 +122,17 @@ class Engine:
     def _about_registry(self) -> list[dict[str, Any]]:
         from automodel_lint.domain.things import Registry
 
-        return self._asked(Registry(self.project), self.tree.relative(self.checkout.registry), "the registry")
+        return self._asked(lambda: Registry(self.project), self.tree.relative(self.checkout.registry), "the registry")
 
     def _about_architecture(self, entry: Any) -> list[dict[str, Any]]:
         from automodel_lint.domain.things import ArchitectureEntry
 
-        return self._asked(ArchitectureEntry(self.project, entry), entry.path, entry.key)
+        return self._asked(lambda: ArchitectureEntry(self.project, entry), entry.path, entry.key)
 
     def _about_config(self, entry: Any) -> list[dict[str, Any]]:
         from automodel_lint.domain.things import ConfigEntry
 
-        return self._asked(ConfigEntry(self.project, entry), entry.path, entry.key)
+        return self._asked(lambda: ConfigEntry(self.project, entry), entry.path, entry.key)
 
     def _about_class(self, place: tuple, names: tuple[str, ...], tags: tuple[str, ...]) -> list[dict[str, Any]]:
         from automodel_lint.domain.model_class import ModelClass
@@ -140,28 +141,29 @@ class Engine:
         entity = self.project.class_at(module, qualname, line)
         if entity is None:  # the file changed under our hands
             return []
-        return self._asked(ModelClass(self.project, entity, names, tags), path, qualname)
+        return self._asked(lambda: ModelClass(self.project, entity, names, tags), path, qualname)
 
     def _about_module(self, path: str, registered: dict[str, tuple[str, ...]]) -> list[dict[str, Any]]:
         from automodel_lint.domain.things import ModelModule
 
         relative = self.tree.relative(path)
-        return self._asked(ModelModule(self.project, path, registered), relative, relative)
+        return self._asked(lambda: ModelModule(self.project, path, registered), relative, relative)
 
     def _about_package(self, folder: str, names: tuple[str, ...]) -> list[dict[str, Any]]:
         from automodel_lint.domain.things import ModelPackage
 
         relative = self.tree.relative(folder)
-        return self._asked(ModelPackage(self.project, folder, names), f"{relative}/__init__.py", relative)
+        return self._asked(lambda: ModelPackage(self.project, folder, names), f"{relative}/__init__.py", relative)
 
     # -- rules ----------------------------------------------------------------------------------------------------
 
-    def _asked(self, thing: Any, path: str, name: str) -> list[dict[str, Any]]:
+    def _asked(self, make: Callable[[], Any], path: str, name: str) -> list[dict[str, Any]]:
         """Ask every rule about a thing. A rule that fails becomes a finding; the others are asked all the same."""
         from automodel_lint.rules import checks
 
         found: list[Finding] = []
         with self.tree.recording() as read:
+            thing = make()
             for code, check in checks().get(type(thing), ()):
                 try:
                     found += [replace(finding, code=code) for finding in check(thing)]

@@ -71,8 +71,17 @@ def locate(path: str, package: str) -> Checkout:
             return found
     raise CheckoutNotFound(
         f"{path}: no registry found: looked for {package}/_transformers/registry.py, {package}/components/models and "
-        f"a pyproject.toml with entry points '{ENTRY_POINTS}' in {start} and the folders above it"
+        f"a pyproject.toml with entry points '{ENTRY_POINTS}' in {start} and the folders above it{_other_package(start)}"
     )
+
+
+def _other_package(folder: str) -> str:
+    """A hint, where some other package has a registry."""
+    for source_root in (folder, os.path.join(folder, "src")):
+        for name in sorted(os.listdir(source_root)) if os.path.isdir(source_root) else ():
+            if os.path.isfile(os.path.join(source_root, name, "_transformers", "registry.py")):
+                return f'; {name} has one: write `package = "{name}"` into [tool.automodel-lint]'
+    return ""
 
 
 def _upwards(folder: str) -> Iterator[str]:

@@ -42,7 +42,7 @@ class Project:
         """Read what is registered from source."""
         static = self.reader.has_static_mapping()
         architectures = self.reader.architectures()
-        if not architectures and not static:
+        if not architectures and not static and not self.reader.is_unreadable():
             architectures = list(self._exports())
         known = {name: self._mentions(name) for name in NEWER}
         return Plan(static, architectures, self.reader.configs(), known)

@@ -28,6 +28,11 @@ class RegistryReader:
         module = self._module()
         return module is not None and bool(module.bindings.live(MAPPING))
 
+    def is_unreadable(self) -> bool:
+        """Tell whether there is a registry module that nothing can be read from."""
+        path = self.names.path_of(f"{self.checkout.package}._transformers.registry")
+        return path is not None and self._module() is None
+
     def architectures(self) -> list[Registration]:
         """Return the registrations of architectures from the mapping, from calls and from entry points."""
         found = list(self._mapping(MAPPING))

@@ -64,6 +64,7 @@ class Registry:
 
     def __init__(self, project: Project):
         self.project = project
+        project.names.module(f"{project.checkout.package}._transformers.registry")  # read, so that damage is reported
         self.architectures = [ArchitectureEntry(project, r) for r in project.architectures]
 
 
