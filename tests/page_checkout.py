@@ -26,7 +26,9 @@ from automodel_lint.session import Report, Request, Session
 MODEL = "nemo_automodel/components/models/acme/model.py"
 EXTRA = "Also fine"  # a Good example under such a heading has no counterpart in Bad
 
-_FENCE = re.compile(r"^```(?P<language>\w+)(?:[ ]title=\"(?P<title>[^\"]+)\")?[ ]*\n(?P<text>.*?)^```[ ]*$", re.M | re.S)
+_FENCE = re.compile(
+    r"^```(?P<language>\w+)(?:[ ]title=\"(?P<title>[^\"]+)\")?[ ]*\n(?P<text>.*?)^```[ ]*$", re.M | re.S
+)
 _ANY_FENCE = re.compile(r"^```.*$", re.M)
 _HEADING = re.compile(r"^### (.+)$", re.M)
 _ANNOUNCED = re.compile(r"[ ]*#(?P<codes>(?:[ ]NAM\d{3}(?:[ ]\((?:error|warning|info)\))?)+)[ ]*$")
@@ -177,11 +179,11 @@ CHECKOUT: dict[str, str] = {
         class AcmeConfig(PretrainedConfig):
             model_type = "acme"
 
-            def __init__(self, hidden_size=64, vocab_size=256, num_hidden_layers=2, tie_word_embeddings=False, **kwargs):
+            def __init__(self, hidden_size=64, vocab_size=256, num_hidden_layers=2, tie_word_embeddings=False, **extra):
                 self.hidden_size = hidden_size
                 self.vocab_size = vocab_size
                 self.num_hidden_layers = num_hidden_layers
-                super().__init__(tie_word_embeddings=tie_word_embeddings, **kwargs)
+                super().__init__(tie_word_embeddings=tie_word_embeddings, **extra)
 
 
         class AcmeVLConfig(PretrainedConfig):
@@ -414,7 +416,7 @@ def _example(page: Page, section: str, heading: str, text: str) -> Example:
     where = f"{page.code} {section} {heading}".strip()
     blocks = list(_FENCE.finditer(text))
     if 2 * len(blocks) != len(_ANY_FENCE.findall(text)):
-        raise BrokenExample(f"{where}: a fence that is no file (```python, ```python title=\"…\", ```toml title=\"…\")")
+        raise BrokenExample(f'{where}: a fence that is no file (```python, ```python title="…", ```toml title="…")')
     files: dict[str, str] = {}
     announced: list[Announced] = []
     for block in blocks:

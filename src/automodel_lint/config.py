@@ -1,4 +1,4 @@
-"""Settings: ``[tool.automodel-lint]`` in ``pyproject.toml``, or ``automodel-lint.toml``, found upwards from the file."""
+"""Settings: ``[tool.automodel-lint]`` in ``pyproject.toml`` or ``automodel-lint.toml``, found upwards from the file."""
 
 from __future__ import annotations
 

@@ -69,9 +69,10 @@ def locate(path: str, package: str) -> Checkout:
         found = _package_in(folder, package) or _plugin_in(folder)
         if found:
             return found
+    hint = _other_package(start)
     raise CheckoutNotFound(
         f"{path}: no registry found: looked for {package}/_transformers/registry.py, {package}/components/models and "
-        f"a pyproject.toml with entry points '{ENTRY_POINTS}' in {start} and the folders above it{_other_package(start)}"
+        f"a pyproject.toml with entry points '{ENTRY_POINTS}' in {start} and the folders above it{hint}"
     )
 
 

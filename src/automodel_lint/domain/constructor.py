@@ -229,9 +229,9 @@ class Statements:
                 targets = inner.targets if isinstance(inner, ast.Assign) else [inner.target]
                 if any(isinstance(t, ast.Attribute) and dotted(t.value).partition(".")[0] in received for t in targets):
                     return True
-            if isinstance(inner, ast.Call) and dotted(inner.func) == "setattr" and inner.args:
-                if dotted(inner.args[0]) in received:
-                    return True
+            sets = isinstance(inner, ast.Call) and dotted(inner.func) == "setattr" and inner.args
+            if sets and dotted(inner.args[0]) in received:
+                return True
         return False
 
     def _assignment(self, statement: ast.Assign | ast.AnnAssign) -> str:
@@ -268,21 +268,13 @@ class Statements:
 
     def _used_as_config(self, name: str, function: ast.FunctionDef | ast.AsyncFunctionDef) -> bool:
         """A sub-config handed on whole, kept as ``self.config``, or put in the config's place."""
+        kept = (f"{self.use.self_name}.config", self.use.parameter)
         for node in ast.walk(function):
-            if (
-                isinstance(node, ast.Call)
-                and dotted(node.func)
-                not in (
-                    "getattr",
-                    "hasattr",
-                    "isinstance",
-                    "vars",
-                )
-                and any(dotted(a) == name for a in (*node.args, *(k.value for k in node.keywords)))
-            ):
-                return True
-            if isinstance(node, ast.Assign) and dotted(node.value) == name:
-                kept = (f"{self.use.self_name}.config", self.use.parameter)
+            if isinstance(node, ast.Call):
+                looks = dotted(node.func) in ("getattr", "hasattr", "isinstance", "vars")
+                if not looks and any(dotted(a) == name for a in (*node.args, *(k.value for k in node.keywords))):
+                    return True
+            elif isinstance(node, ast.Assign) and dotted(node.value) == name:
                 if any(dotted(t) in kept for t in node.targets):
                     return True
         return False

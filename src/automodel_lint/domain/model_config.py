@@ -47,10 +47,33 @@ def _registered_for(model: ModelClass) -> list[ClassEntity]:
     scope = Scope(module)
     found: list[ClassEntity] = []
     for node in nodes_on(module.syntax, lines) if lines else ():
-        if isinstance(node, ast.Call) and len(node.args) >= 2 and dotted(node.func).endswith(".register"):
-            if model.entity in model.names.resolve(node.args[1], scope):
-                found += _classes(model, node.args[0], scope)
+        is_call = isinstance(node, ast.Call) and len(node.args) >= 2 and dotted(node.func).endswith(".register")
+        if is_call and model.entity in model.names.resolve(node.args[1], scope):
+            found += _classes(model, node.args[0], scope)
     return found
+
+
+def registers_itself(model: ModelClass, config: ClassEntity) -> bool:
+    """Tell whether the config's own module hands it to ``AutoConfig.register``: its author knows that nobody else does.
+
+    (That call comes too late for a ``config.json``, which is read before the module is imported.) One that first asks
+    whether transformers has the type already proves nothing.
+    """
+    module = config.module
+    lines = model.project.tree.lines_with(module.path, ".register(")
+    hedged: list[ast.If] = []
+    for node in nodes_on(module.syntax, lines) if lines else ():
+        if isinstance(node, ast.If) and "CONFIG_MAPPING" in ast.unparse(node.test):
+            hedged.append(node)
+        elif _registers(node) and not any(h.lineno <= node.lineno <= (h.end_lineno or 0) for h in hedged):
+            assert isinstance(node, ast.Call)
+            if config in model.names.resolve(node.args[1], Scope(module)):
+                return True
+    return False
+
+
+def _registers(node: ast.AST) -> bool:
+    return isinstance(node, ast.Call) and len(node.args) >= 2 and dotted(node.func).endswith("AutoConfig.register")
 
 
 def _classes(model: ModelClass, expr: ast.expr, scope: Scope) -> list[ClassEntity]:

@@ -169,8 +169,8 @@ def _additions(statement: ast.stmt, name: str) -> Iterator[ast.expr]:
     ):
         yield statement.value
     elif isinstance(statement, ast.Expr) and isinstance(statement.value, ast.Call):
-        if dotted(statement.value.func) == f"{name}.update":
-            yield statement.value
+        is_update = dotted(statement.value.func) == f"{name}.update"
+        yield from [statement.value] if is_update else []
 
 
 def _calls_in(

@@ -7,7 +7,7 @@ from collections.abc import Iterator
 from dataclasses import replace
 
 from automodel_lint.domain.model_class import ModelClass
-from automodel_lint.domain.model_config import config_classes, literal_model_type
+from automodel_lint.domain.model_config import config_classes, literal_model_type, registers_itself
 from automodel_lint.domain.registry import CONFIGS
 from automodel_lint.domain.things import ArchitectureEntry, ConfigEntry, Registry
 from automodel_lint.findings import Finding, Severity
@@ -104,12 +104,14 @@ def _related(model: ModelClass, config: ClassEntity, names: set[str]) -> bool:
 def unregistered_config_class(model: ModelClass) -> Iterator[Finding]:
     registry = model.names.module(f"{model.project.checkout.package}._transformers.registry")
     builtin = model.project.builtin_model_types()
-    if registry is None or not registry.bindings.live(CONFIGS) or builtin is None:
+    if registry is None or not registry.bindings.live(CONFIGS):
         return
     registered = {r.key for r in model.project.configs}
     for config in config_classes(model):
         own = literal_model_type(model.project, config)
-        if own and own not in registered and own not in builtin and model.classes.is_local(config):
+        if not own or own in registered or not model.classes.is_local(config):
+            continue
+        if own not in builtin if builtin is not None else registers_itself(model, config):
             module, name = config.module.name, config.qualname
             entry = f'"{own}": ("{module}", "{name}")'
             found = model.finding(owner=config, model_type=own, entry=entry)
