@@ -6,9 +6,9 @@ import ast
 from collections.abc import Iterator
 
 from automodel_lint.domain.project import Project
-from automodel_lint.inference.bindings import Bindings
-from automodel_lint.inference.classes import walk_here
+from automodel_lint.inference.bindings import dotted, statements_here, walk_here
 from automodel_lint.inference.names import ClassEntity, Entity, FunctionEntity, Scope, Value
+from automodel_lint.inference.values import Undecided
 
 NESTED = "ModelCapabilities"
 DYNAMIC = "get_capabilities"
@@ -40,22 +40,34 @@ def is_frozen_dataclass(project: Project, entity: ClassEntity) -> bool | None:
             continue
         for keyword in call.keywords if call else ():
             if keyword.arg == "frozen":
-                return isinstance(keyword.value, ast.Constant) and keyword.value.value is True
+                try:
+                    return project.values.single(keyword.value, entity.scope) is True
+                except Undecided:
+                    return None
             unknown = unknown or keyword.arg is None
     return None if unknown else False
 
 
-def fields(project: Project, entity: ClassEntity) -> dict[str, ast.AST]:
+def fields(project: Project, entity: ClassEntity) -> dict[str, ast.Assign | ast.AnnAssign]:
     """Return the fields of a capabilities class with where each is written; inherited ones included, nearest first."""
-    found: dict[str, ast.AST] = {}
+    found: dict[str, ast.Assign | ast.AnnAssign] = {}
     for ancestor in project.classes.mro(entity):
         if isinstance(ancestor, ClassEntity) and (ancestor is entity or not is_canonical(project, ancestor)):
-            body: Bindings = project.names.body(ancestor)
-            for name in body.names:
-                live = body.live(name)
-                if not name.startswith("_") and live and live[-1].kind in ("value", "opaque"):
-                    found.setdefault(name, live[-1].node)
-    return found
+            for statement in statements_here(ancestor.node.body):
+                if isinstance(statement, ast.AnnAssign) and "ClassVar" not in ast.unparse(statement.annotation):
+                    found.setdefault(dotted(statement.target), statement)
+                elif isinstance(statement, ast.Assign):
+                    for target in statement.targets:
+                        found.setdefault(dotted(target), statement)
+    return {name: node for name, node in found.items() if name and not name.startswith("_")}
+
+
+def is_bool_default(project: Project, statement: ast.Assign | ast.AnnAssign, scope: Scope) -> bool:
+    """Tell whether a field's default is ``True`` or ``False``, written out or through ``field(default=…)``."""
+    value = statement.value
+    if isinstance(value, ast.Call) and project.names.fqns(value.func, scope) & {"dataclasses.field"}:
+        value = next((k.value for k in value.keywords if k.arg == "default"), None)
+    return isinstance(value, ast.Constant) and isinstance(value.value, bool)
 
 
 def declares_axes(project: Project, entity: ClassEntity) -> bool:
@@ -69,15 +81,52 @@ def returned(function: ast.FunctionDef | ast.AsyncFunctionDef) -> Iterator[ast.R
         yield from (n for n in walk_here(statement) if isinstance(n, ast.Return))
 
 
+_OTHER_THINGS = (
+    ast.Dict,
+    ast.List,
+    ast.Tuple,
+    ast.Set,
+    ast.Constant,
+    ast.JoinedStr,
+    ast.ListComp,
+    ast.SetComp,
+    ast.DictComp,
+    ast.GeneratorExp,
+    ast.Lambda,
+    ast.Compare,
+)
+
+
+def falls_through(body: list[ast.stmt]) -> bool:
+    """Tell whether running a block can reach its end (and so return nothing)."""
+    last = body[-1] if body else ast.Pass()
+    if isinstance(last, (ast.Return, ast.Raise)):
+        return False
+    if isinstance(last, ast.If):
+        return falls_through(last.body) or falls_through(last.orelse)
+    if isinstance(last, (ast.With, ast.AsyncWith)):
+        return falls_through(last.body)
+    if isinstance(last, ast.Try):
+        ends = [last.orelse or last.body, *(h.body for h in last.handlers)]
+        return any(falls_through(end) for end in ends) and (not last.finalbody or falls_through(last.finalbody))
+    if isinstance(last, ast.Match):
+        wildcard = any(isinstance(c.pattern, ast.MatchAs) and c.pattern.pattern is None for c in last.cases)
+        return not wildcard or any(falls_through(c.body) for c in last.cases)
+    return not (isinstance(last, ast.While) and isinstance(last.test, ast.Constant) and bool(last.test.value))
+
+
 def surely_no_capabilities(project: Project, expr: ast.expr | None, scope: Scope, depth: int = 0) -> bool:
     """Tell whether a returned expression is certainly something other than a ``ModelCapabilities``."""
-    if expr is None or isinstance(expr, (ast.Dict, ast.List, ast.Tuple, ast.Set, ast.Constant, ast.JoinedStr)):
+    if expr is None or isinstance(expr, _OTHER_THINGS):
         return True
-    if isinstance(expr, ast.IfExp):
-        sides = (expr.body, expr.orelse)
+    if isinstance(expr, (ast.IfExp, ast.BoolOp)):
+        sides = expr.values if isinstance(expr, ast.BoolOp) else (expr.body, expr.orelse)
         return any(surely_no_capabilities(project, s, scope, depth) for s in sides)
-    if isinstance(expr, ast.Name) and depth < 5:
-        values = [e for e in project.names.resolve(expr, scope) if isinstance(e, Value)]
+    if isinstance(expr, (ast.Name, ast.Attribute)) and depth < 5:
+        entities = project.names.resolve(expr, scope)
+        if any(isinstance(e, ClassEntity) or e.fqn.endswith(f".{NESTED}") for e in entities):
+            return True  # the class itself, not an instance
+        values = [e for e in entities if isinstance(e, Value)]
         return bool(values) and all(surely_no_capabilities(project, v.expr, v.scope, depth + 1) for v in values)
     if isinstance(expr, ast.Call):
         entities = project.names.resolve(expr.func, scope)

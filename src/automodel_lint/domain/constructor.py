@@ -5,7 +5,7 @@ from __future__ import annotations
 import ast
 from dataclasses import dataclass
 
-from automodel_lint.inference.bindings import dotted, walk_here
+from automodel_lint.inference.bindings import dotted, paired, walk_here
 from automodel_lint.inference.classes import MethodView, builds_module, is_super
 from automodel_lint.inference.names import ClassEntity, External, FunctionEntity, Names, Scope, all_arguments
 
@@ -34,9 +34,8 @@ class ConfigUse:
             return None
         return expr is not None and dotted(expr) in self.names
 
-    def assigned(self, target: ast.expr, value: ast.expr) -> bool:
-        """Follow an assignment; returns whether it takes the object away from its own parameter."""
-        name = dotted(target)
+    def assigned(self, name: str, value: ast.expr) -> bool:
+        """Follow an assignment to a dotted name; returns whether it takes the object away from its own parameter."""
         if not name or self.parameter is None:
             return False
         if dotted(value) in self.names:
@@ -85,11 +84,22 @@ class Statements:
         self.names = view.classes.names
         self._before: list[Before] = []
         self._subs: dict[str, ast.stmt] = {}
+        self._current: ast.stmt = ast.Pass()
+
+    def entered(self, statement: ast.With | ast.AsyncWith) -> None:
+        """Take note of a ``with`` whose block the guard stands in: only harm counts, the block itself is no delay."""
+        for item in statement.items:
+            for node in walk_here(item.context_expr):
+                if self._node_harm(node):
+                    self._before.append(Before(statement, self._node_harm(node)))
+            if item.optional_vars is not None and self._loses_config(item.optional_vars):
+                self._before.append(Before(statement, "rebinds the config"))
 
     def passed(self, statement: ast.stmt) -> None:
         """Take note of a statement that has run while the guard has not."""
         if self._may_precede(statement):
             return
+        self._current = statement
         harm = self._harm(statement)
         self._before.append(Before(statement, harm))
 
@@ -139,7 +149,7 @@ class Statements:
     def _harm(self, statement: ast.stmt) -> str:
         for node in walk_here(statement):
             harm = self._node_harm(node)
-            if not harm and isinstance(node, (ast.Assign, ast.AnnAssign)) and node.value is not None:
+            if not harm and isinstance(node, (ast.Assign, ast.AnnAssign, ast.NamedExpr)) and node.value is not None:
                 harm = self._assignment(node)
             if harm:
                 return harm
@@ -150,22 +160,33 @@ class Statements:
             targets = node.targets if isinstance(node, (ast.Assign, ast.Delete)) else [node.target]
             if any(self._inside_config(t) for t in targets):
                 return "changes the config"
-        if isinstance(node, (ast.For, ast.AsyncFor)) and self._iterates_config(node.iter):
-            return "loops over the config's own attributes"
+        if isinstance(node, (ast.For, ast.AsyncFor)):
+            if self._iterates_config(node.iter):
+                return "loops over the config's own attributes"
+            return "rebinds the config" if self._loses_config(node.target) else ""
         if isinstance(node, ast.Call):
             return self._call_harm(node)
         return ""
 
     def _inside_config(self, target: ast.expr) -> bool:
         """``config.x = …``, ``config.text_config.x = …``, ``text_config.x = …``, ``config["x"] = …``."""
-        if not isinstance(target, (ast.Attribute, ast.Subscript)):
-            return False
-        root = target.value
-        while isinstance(root, (ast.Attribute, ast.Subscript)):
-            if dotted(root) in self.use.names:
+        return isinstance(target, (ast.Attribute, ast.Subscript)) and self._reaches_config(target.value)
+
+    def _reaches_config(self, expr: ast.expr) -> bool:
+        """The config itself, a sub-config, or something reached through one of them."""
+        while True:
+            if dotted(expr) in self.use.names or dotted(expr) in self._subs:
                 return True
-            root = root.value
-        return dotted(root) in self.use.names or (isinstance(root, ast.Name) and root.id in self._subs)
+            if not isinstance(expr, (ast.Attribute, ast.Subscript)):
+                return False
+            expr = expr.value
+
+    def _loses_config(self, target: ast.expr) -> bool:
+        """A loop variable or ``as`` name that takes the place of the config parameter."""
+        names = {n.id for n in ast.walk(target) if isinstance(n, ast.Name)}
+        lost = self.use.parameter in names
+        self.use.names -= names
+        return lost
 
     def _iterates_config(self, expr: ast.expr) -> bool:
         return any(
@@ -178,14 +199,9 @@ class Statements:
     def _call_harm(self, call: ast.Call) -> str:
         name = dotted(call.func)
         given = [*call.args, *(k.value for k in call.keywords)]
-        first = dotted(given[0]) if given else ""
-        if name in ("setattr", "delattr") and (first in self.use.names or first in self._subs):
+        if name in ("setattr", "delattr") and given and self._reaches_config(given[0]):
             return "changes the config"
-        owner, _, method = name.rpartition(".")
-        if (
-            method in ("update", "__setattr__", "setdefault", "pop")
-            and owner.removesuffix(".__dict__") in self.use.names
-        ):
+        if method_of(call) in ("update", "__setattr__", "setdefault", "pop") and self._is_config_dict(call):
             return "changes the config"
         hands_config = any(self.use.is_original(a) or dotted(a) in self._subs for a in given)
         if isinstance(call.func, ast.Attribute) and method_of(call) == "__init__":
@@ -193,26 +209,53 @@ class Statements:
             return "hands the config to a base constructor" if hands_config and base else ""
         if self._builds(call):
             return f"builds a submodule ({ast.unparse(call.func)})"
-        return "changes the config" if hands_config and self._changes_argument(call) else ""
+        if not hands_config:
+            return ""
+        if self._changes_argument(call):
+            return "changes the config"
+        return "builds a submodule" if self._method_builds(call) else ""
+
+    def _method_builds(self, call: ast.Call) -> bool:
+        """A method of the class that assigns what it builds to ``self``."""
+        callee = self.view.callee(call)
+        if not isinstance(callee, MethodView):
+            return False
+        statements = Statements(callee, self.use)
+        return any(statements._builds(inner) for inner in callee.calls())
+
+    def _is_config_dict(self, call: ast.Call) -> bool:
+        """``config.update``, ``config.__dict__.update``, ``vars(config).update``."""
+        assert isinstance(call.func, ast.Attribute)
+        owner = call.func.value
+        if isinstance(owner, ast.Call) and dotted(owner.func) == "vars" and owner.args:
+            owner = owner.args[0]
+        return dotted(owner).removesuffix(".__dict__") in self.use.names
 
     @staticmethod
     def _is_plain_module_init(call: ast.Call) -> bool:
         return len(call.args) == 1 and not call.keywords
 
     def _builds(self, call: ast.Call) -> bool:
-        for entity in self.names.resolve(call.func, self.view.scope):
+        return self._builds_in(call, self.view.scope, 0)
+
+    def _builds_in(self, call: ast.Call, scope: Scope, depth: int) -> bool:
+        for entity in self.names.resolve(call.func, scope):
             if isinstance(entity, ClassEntity) and self.view.classes.has_module_base(entity):
                 return True
             if isinstance(entity, External) and builds_module(entity.fqn):
                 return True
-            if isinstance(entity, FunctionEntity) and self._returns_module(entity):
+            if isinstance(entity, FunctionEntity) and self._returns_module(entity, depth):
                 return True
         return False
 
-    def _returns_module(self, entity: FunctionEntity) -> bool:
-        if entity.node.returns is None:
+    def _returns_module(self, entity: FunctionEntity, depth: int = 0) -> bool:
+        if entity.node.returns is not None:
+            return any(builds_module(f) for f in self.names.fqns(entity.node.returns, entity.scope))
+        if depth > 2:
             return False
-        return any(builds_module(f) for f in self.names.fqns(entity.node.returns, entity.scope))
+        scope = entity.scope.entered(entity.node.body, entity.node.args)
+        values = [n.value for n in ast.walk(entity.node) if isinstance(n, ast.Return)]
+        return any(isinstance(v, ast.Call) and self._builds_in(v, scope, depth + 1) for v in values)
 
     def _changes_argument(self, call: ast.Call) -> bool:
         """A function of the checkout that assigns to an attribute of the config it is given."""
@@ -234,19 +277,25 @@ class Statements:
                 return True
         return False
 
-    def _assignment(self, statement: ast.Assign | ast.AnnAssign) -> str:
-        targets = statement.targets if isinstance(statement, ast.Assign) else [statement.target]
-        value = statement.value
-        assert value is not None
-        for target in targets:
-            if isinstance(target, (ast.Tuple, ast.List)):
-                if any(dotted(e) == self.use.parameter for e in target.elts):
-                    return "rebinds the config"
-                continue
-            if self._is_sub_config(value) and isinstance(target, ast.Name) and target.id != self.use.parameter:
-                self._subs[target.id] = statement
-            if self.use.assigned(target, value):
-                return "unwraps the config" if self._is_sub_config(value) else "rebinds the config"
+    def _assignment(self, node: ast.Assign | ast.AnnAssign | ast.NamedExpr) -> str:
+        assert node.value is not None
+        for target in node.targets if isinstance(node, ast.Assign) else [node.target]:
+            for name, value in paired(target, node.value):
+                if value is None:
+                    harm = "rebinds the config" if name == self.use.parameter else ""
+                    self.use.names -= {name}
+                else:
+                    harm = self._bound(name, value)
+                if harm:
+                    return harm
+        return ""
+
+    def _bound(self, name: str, value: ast.expr) -> str:
+        is_sub = self._is_sub_config(value)
+        if is_sub and name != self.use.parameter:
+            self._subs[name] = self._current
+        if self.use.assigned(name, value):
+            return "unwraps the config" if is_sub else "rebinds the config"
         return ""
 
     def _is_sub_config(self, expr: ast.expr) -> bool:
@@ -264,7 +313,7 @@ class Statements:
         return False
 
     def _of_config(self, expr: ast.expr) -> bool:
-        return bool(self.use.is_original(expr)) or (isinstance(expr, ast.Name) and expr.id in self._subs)
+        return bool(self.use.is_original(expr)) or dotted(expr) in self._subs
 
     def _used_as_config(self, name: str, function: ast.FunctionDef | ast.AsyncFunctionDef) -> bool:
         """A sub-config handed on whole, kept as ``self.config``, or put in the config's place."""
@@ -274,9 +323,9 @@ class Statements:
                 looks = dotted(node.func) in ("getattr", "hasattr", "isinstance", "vars")
                 if not looks and any(dotted(a) == name for a in (*node.args, *(k.value for k in node.keywords))):
                     return True
-            elif isinstance(node, ast.Assign) and dotted(node.value) == name:
-                if any(dotted(t) in kept for t in node.targets):
-                    return True
+            kept_whole = isinstance(node, ast.Assign) and dotted(node.value) == name
+            if kept_whole and any(dotted(t) in kept for t in node.targets):
+                return True
         return False
 
 

@@ -27,17 +27,20 @@ class Loading:
     def changed_by(self) -> str | None:
         """Return how the caller can change the config (in words), or ``None`` if only the checkpoint's own is used."""
         arguments = {a.arg for a in all_arguments(self.view.node.args)}
-        if "config" in arguments:
-            return "takes a `config`"
+        for word in ("config", FLAG):
+            if word in arguments:
+                return f"takes a `{word}`"
         caller = self.view.node.args.kwarg.arg if self.view.node.args.kwarg else ""
-        if not caller:
-            return None
-        for node in self.view.walk():
+        dropped = {id(n.value) for n in self.view.walk() if isinstance(n, ast.Expr)}
+        for node in self.view.walk() if caller else ():
+            if id(node) in dropped:
+                continue
             if _takes(node, caller, "config"):
                 return f"takes a `config` out of `**{caller}`"
             if _takes(node, caller, FLAG):
                 return f"takes `{FLAG}` out of `**{caller}`"
-        return self._forwards(self.view, {caller}, 0)
+        own = {a.arg for a in [*self.view.node.args.posonlyargs, *self.view.node.args.args][:1]}
+        return self._forwards(self.view, arguments - own, 0)
 
     def _forwards(self, view: MethodView | FunctionEntity, given: set[str], depth: int) -> str | None:
         """Caller-given keyword arguments, or a dict taken out of them, that reach the making of a config."""
@@ -45,6 +48,8 @@ class Loading:
         for node in _walk(view):
             if isinstance(node, ast.Assign):
                 self._follow(node, given)
+            if isinstance(node, ast.For) and _sets_each(node, given):
+                return f"sets every one of `{ast.unparse(node.iter)}` on the config"
             if not isinstance(node, ast.Call):
                 continue
             spread = [dotted(k.value) for k in node.keywords if k.arg is None and dotted(k.value) in given]
@@ -112,6 +117,15 @@ class Loading:
 def _walk(view: MethodView | FunctionEntity) -> Iterator[ast.AST]:
     for statement in view.node.body:
         yield from walk_here(statement)
+
+
+def _sets_each(loop: ast.For, given: set[str]) -> bool:
+    """``for key, value in kwargs.items(): setattr(config, key, value)``."""
+    source = loop.iter
+    if not isinstance(source, ast.Call) or not isinstance(source.func, ast.Attribute):
+        return False
+    sets = [n for n in ast.walk(loop) if isinstance(n, ast.Call) and dotted(n.func) == "setattr" and n.args]
+    return dotted(source.func.value) in given and any("config" in dotted(n.args[0]).lower() for n in sets)
 
 
 def _takes(node: ast.AST, mapping: str, key: str) -> bool:

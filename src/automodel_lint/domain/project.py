@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import ast
 import os
 from collections.abc import Iterator
 
@@ -83,7 +84,8 @@ class Project:
             for binding in module.bindings.names.get("ModelClass", ()):
                 if binding.kind != "value":
                     continue
-                for entity in self.class_entities(binding.node, Scope(module)):
+                assert isinstance(binding.node, ast.expr)
+                for entity in self.class_entities(binding.node, Scope(module)) or ():
                     if isinstance(entity, ClassEntity) and self.classes.is_local(entity):
                         yield Registration(
                             entity.name,
@@ -95,12 +97,12 @@ class Project:
                             self.tree.span(path, binding.node),
                         )
 
-    def class_entities(self, expr, scope: Scope) -> list[ClassEntity | External]:
-        """Return the classes that an expression names, alone or in a list; empty if that cannot be told."""
+    def class_entities(self, expr: ast.expr, scope: Scope) -> list[ClassEntity | External] | None:
+        """Return the classes that an expression names, alone or in a list; ``None`` if that cannot be told."""
         try:
             possible = self.values.possible(expr, scope)
         except Undecided:
-            return []
+            return None
         refs = [v for value in possible for v in (value if isinstance(value, (list, tuple, set)) else [value])]
         found: list[ClassEntity | External] = []
         for ref in refs:
@@ -126,7 +128,7 @@ class Project:
         """Follow a registration to the class definitions it leads to."""
         path = self.names.path_of(module)
         if path is None:
-            return Resolution("no-module")
+            return Resolution("outside" if module.partition(".")[0] in FOLLOWED else "no-module")
         syntax = self.tree.syntax(path)
         if isinstance(syntax, ParseProblem):
             return Resolution("unparsable")

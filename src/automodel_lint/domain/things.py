@@ -88,15 +88,15 @@ class ModelModule:
         """The module-level bindings of ``ModelClass`` that can be in force."""
         return self.module.bindings.live("ModelClass") if self.module else []
 
-    def exported(self, binding: Binding) -> list[Any]:
-        """Return the classes that one binding names; empty if that cannot be told."""
+    def exported(self, binding: Binding) -> list[Any] | None:
+        """Return the classes that one binding names; ``None`` if that cannot be told."""
         assert self.module is not None
         if binding.kind == "from":
             return self.project.by_fqn(f"{binding.target}.{binding.name}")
         if binding.kind == "class":
             return self.project.by_fqn(f"{self.module.name}.ModelClass")
         if not isinstance(binding.node, ast.expr):
-            return []
+            return None
         return self.project.class_entities(binding.node, Scope(self.module))
 
     def registered_entities(self) -> list[ClassEntity]:

@@ -7,6 +7,7 @@ object before the guard looks at it, so the names that still mean the caller's o
 from __future__ import annotations
 
 import ast
+from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, field
 
 from automodel_lint.domain.constructor import Before, ConfigUse, Statements, config_parameter, passed_config
@@ -105,7 +106,11 @@ class _Walk:
         if isinstance(statement, ast.If):
             return self._branching(statement, guarded)
         if isinstance(statement, (ast.With, ast.AsyncWith)):
+            if not guarded:
+                self.statements.entered(statement)
             return self._block(statement.body, guarded)
+        if isinstance(statement, ast.Match):
+            return self._matching(statement, guarded)
         if isinstance(statement, ast.Try):
             return self._trying(statement, guarded)
         if isinstance(statement, (ast.For, ast.AsyncFor, ast.While)):
@@ -121,9 +126,23 @@ class _Walk:
         if not self._has_guard(statement) and not any(isinstance(n, ast.Return) for n in walk_here(statement)):
             self.statements.passed(statement)
             return guarded, True
+        return self._either((statement.body, statement.orelse), guarded)
+
+    def _matching(self, statement: ast.Match, guarded: bool) -> tuple[bool, bool]:
+        if not self._has_guard(statement):
+            if not guarded:
+                self.statements.passed(statement)
+            return guarded, True
+        last = statement.cases[-1]
+        complete = last.guard is None and isinstance(last.pattern, ast.MatchAs) and last.pattern.pattern is None
+        blocks = [case.body for case in statement.cases]
+        return self._either(blocks if complete else [*blocks, []], guarded)
+
+    def _either(self, blocks: Iterable[list[ast.stmt]], guarded: bool) -> tuple[bool, bool]:
+        """Run blocks of which exactly one is taken."""
         known, names = self.result.first, self.use.names
         outcomes = []
-        for block in (statement.body, statement.orelse):
+        for block in blocks:
             self.result.first, self.use.names = known, names
             done, alive = self._block(block, guarded)
             if alive:
@@ -148,12 +167,14 @@ class _Walk:
         return self._block(statement.finalbody, done) if statement.finalbody else (done, alive)
 
     def _simple(self, statement: ast.stmt, guarded: bool) -> bool:
+        surely = set(evaluated(statement))
         for call in [n for n in walk_here(statement) if isinstance(n, ast.Call)]:
             found = self._guard(call)
-            if found is not None:
-                self.result.calls.append(found)
-                if self.result.first is None:
-                    self.result.first = found
+            if found is None or (found.through is not None and guarded):
+                continue
+            self.result.calls.append(found)
+            if call in surely:
+                self.result.first = self.result.first or found
                 return True
         if not guarded:
             self.statements.passed(statement)
@@ -249,6 +270,22 @@ class _FunctionView(MethodView):
     def __init__(self, classes: Classes, caller: MethodView, entity: FunctionEntity):
         super().__init__(classes, caller.receiver, Member(caller.owner, Binding("def", entity.node)))
         self.__dict__["scope"] = entity.scope.entered(entity.node.body, entity.node.args)
+
+
+def evaluated(node: ast.AST) -> Iterator[ast.AST]:
+    """Walk what running a statement surely evaluates: not the far side of ``and``, ``or`` and conditionals."""
+    yield node
+    children: Iterable[ast.AST] = ast.iter_child_nodes(node)
+    if isinstance(node, ast.BoolOp):
+        children = node.values[:1]
+    elif isinstance(node, ast.IfExp):
+        children = (node.test,)
+    elif isinstance(node, (ast.ListComp, ast.SetComp, ast.DictComp, ast.GeneratorExp)):
+        children = (node.generators[0].iter,)
+    elif isinstance(node, (*FUNCTIONS, ast.ClassDef, ast.Lambda)):
+        children = ()
+    for child in children:
+        yield from evaluated(child)
 
 
 def _is_constructor_call(call: ast.Call) -> bool:

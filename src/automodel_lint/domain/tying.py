@@ -55,8 +55,8 @@ def head_swaps(node: ast.AST, self_name: str) -> bool:
 class Tying:
     """Looks for ties in a method and the methods of the checkout that it calls."""
 
-    def __init__(self, view: MethodView):
-        self.view = view
+    def __init__(self, view: MethodView, depth: int = 0):
+        self.view, self.depth = view, depth
 
     def ever_aliases(self, surely: bool = False, depth: int = 0) -> bool:
         """Tell whether running the method can tie: by itself, through a helper, or through code without source.
@@ -96,8 +96,9 @@ class Tying:
                 continue
             if isinstance(statement, ast.If):
                 if self._consults_flag(statement.test):
-                    if _leaves(statement.body) or _leaves(statement.orelse):
-                        return None
+                    both = self._ungated(statement.body) if self._ungated(statement.orelse) else None
+                    if both is not None or _leaves(statement.body) or _leaves(statement.orelse):
+                        return both
                     continue
                 found = self._ungated(statement.body) or self._ungated(statement.orelse)
                 if found:
@@ -115,9 +116,18 @@ class Tying:
                 return None
             else:
                 for node in walk_here(statement):
-                    if aliases(node) or head_swaps(node, self.view.self_name):
+                    if aliases(node) or head_swaps(node, self.view.self_name) or self._helper_ties(node):
                         return self._unless_conditional(node, statement)
         return None
+
+    def _helper_ties(self, node: ast.AST) -> bool:
+        """A method or function of the checkout that ties without asking either."""
+        callee = self.view.callee(node) if isinstance(node, ast.Call) and self.depth < 3 else None
+        if isinstance(callee, MethodView):
+            return callee.node is not self.view.node and Tying(callee, self.depth + 1).ungated() is not None
+        if isinstance(callee, FunctionEntity):
+            return any(aliases(n) for n in ast.walk(callee.node)) and not any(FLAG in w for w in _words(callee.node))
+        return False
 
     def _unless_conditional(self, node: ast.AST, statement: ast.stmt) -> ast.AST | None:
         """``a.weight = b.weight if tied else a.weight`` is gated by its own expression."""
@@ -172,6 +182,9 @@ def _leaves(body: list[ast.stmt]) -> bool:
 
 def refused_arguments(function: ast.FunctionDef | ast.AsyncFunctionDef) -> bool:
     """Tell whether ``tie_weights`` refuses what transformers 5 passes: ``missing_keys``, ``recompute_mapping``."""
+    positional = [a.arg for a in (*function.args.posonlyargs, *function.args.args)][1:]
+    if len(positional) > len(function.args.defaults) or None in function.args.kw_defaults:
+        return True  # it asks for more than it is given
     if function.args.kwarg is not None:
         return False
     accepted = {a.arg for a in (*function.args.args, *function.args.kwonlyargs)}

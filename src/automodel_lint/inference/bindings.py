@@ -83,6 +83,10 @@ def _collect(body: list[ast.stmt], package: str, found: Bindings, conditional: b
                         alias.asname or alias.name,
                         Binding("from", statement, conditional, target, alias.name),
                     )
+        elif isinstance(statement, ast.Delete):
+            for target in statement.targets:
+                if not conditional:
+                    found.names.pop(dotted(target), None)
         elif isinstance(statement, (ast.Assign, ast.AnnAssign, ast.AugAssign)):
             for name, value in assigned(statement):
                 add(name, Binding("opaque" if value is None else "value", value or statement, conditional))
@@ -116,17 +120,18 @@ def assigned(statement: ast.Assign | ast.AnnAssign | ast.AugAssign) -> Iterator[
         return
     targets = statement.targets if isinstance(statement, ast.Assign) else [statement.target]
     for target in targets:
-        yield from _paired(target, statement.value)
+        yield from paired(target, statement.value)
 
 
-def _paired(target: ast.expr, value: ast.expr | None) -> Iterator[tuple[str, ast.expr | None]]:
+def paired(target: ast.expr, value: ast.expr | None) -> Iterator[tuple[str, ast.expr | None]]:
+    """Yield each dotted name of an assignment target with its part of the value, ``None`` where that is no one part."""
     if isinstance(target, (ast.Tuple, ast.List)):
         values: list[ast.expr | None] = [None] * len(target.elts)
         starred = any(isinstance(e, ast.Starred) for e in target.elts)
         if isinstance(value, (ast.Tuple, ast.List)) and len(value.elts) == len(target.elts) and not starred:
             values = list(value.elts)
         for element, part in zip(target.elts, values, strict=True):
-            yield from _paired(element.value if isinstance(element, ast.Starred) else element, part)
+            yield from paired(element.value if isinstance(element, ast.Starred) else element, part)
         return
     name = dotted(target)
     if name:
@@ -135,11 +140,11 @@ def _paired(target: ast.expr, value: ast.expr | None) -> Iterator[tuple[str, ast
 
 def _targets(statement: ast.stmt) -> Iterator[str]:
     if isinstance(statement, (ast.For, ast.AsyncFor)):
-        yield from (name for name, _ in _paired(statement.target, None))
+        yield from (name for name, _ in paired(statement.target, None))
     elif isinstance(statement, (ast.With, ast.AsyncWith)):
         for item in statement.items:
             if item.optional_vars is not None:
-                yield from (name for name, _ in _paired(item.optional_vars, None))
+                yield from (name for name, _ in paired(item.optional_vars, None))
 
 
 def branches(statement: ast.stmt) -> Iterator[tuple[list[ast.stmt], bool]]:

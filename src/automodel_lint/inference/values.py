@@ -14,7 +14,7 @@ from itertools import product
 from typing import Any
 
 from automodel_lint.inference.bindings import dotted
-from automodel_lint.inference.names import Entity, External, FunctionEntity, Names, Scope, Value
+from automodel_lint.inference.names import ClassEntity, Entity, External, FunctionEntity, Names, Scope, Value
 
 _MOST = 16  # alternatives that are followed before an expression counts as undecidable
 
@@ -73,6 +73,8 @@ class Values:
             return self._possible(expr.body, scope, depth + 1) + self._possible(expr.orelse, scope, depth + 1)
         if isinstance(expr, (ast.Name, ast.Attribute)):
             entities = self.names.resolve(expr, scope)
+            if not entities and isinstance(expr, ast.Attribute):
+                return self._unknown_member(expr, scope)
             if not entities:
                 raise Undecided
             return [v for entity in entities for v in self._of_entity(entity, depth)]
@@ -84,6 +86,13 @@ class Values:
             half = len(expr.keys)
             return self._combined(parts, lambda row: dict(zip(row[:half], row[half:], strict=True)))
         return self._inferred(expr, scope, depth)
+
+    def _unknown_member(self, expr: ast.Attribute, scope: Scope) -> list[Any]:
+        """A name that an enum class does not have, or an attribute of a member: known by what was written."""
+        owners = self.names.resolve(expr.value, scope)
+        if owners and all(_is_enum(o) or (isinstance(o, Value) and _is_member(o, self.names)) for o in owners):
+            return [Ref(f"{owner.fqn}.{expr.attr}") for owner in owners]
+        raise Undecided
 
     def _combined(self, parts: list[list[Any]], make: Callable[[Any], Any]) -> list[Any]:
         count = 1
@@ -127,11 +136,12 @@ def _is_member(value: Value, names: Names) -> bool:
     """An attribute of an enum class is the member, not the expression it is made from."""
     owner, _, _ = value.fqn.rpartition(".")
     module, _, cls = owner.rpartition(".")
-    for entity in names.from_module(module, cls) if module and names.module(module) else []:
-        for base in getattr(getattr(entity, "node", None), "bases", ()):
-            if dotted(base).rpartition(".")[2] in ("Enum", "StrEnum", "IntEnum", "Flag"):
-                return True
-    return False
+    return any(_is_enum(e) for e in (names.from_module(module, cls) if module and names.module(module) else ()))
+
+
+def _is_enum(entity: Entity) -> bool:
+    bases = entity.node.bases if isinstance(entity, ClassEntity) else ()
+    return any(dotted(base).rpartition(".")[2] in ("Enum", "StrEnum", "IntEnum", "Flag") for base in bases)
 
 
 class _Closed:

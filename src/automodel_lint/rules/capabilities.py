@@ -12,7 +12,9 @@ from automodel_lint.domain.capabilities import (
     NESTED,
     canonical_fields,
     declares_axes,
+    falls_through,
     fields,
+    is_bool_default,
     is_canonical,
     is_frozen_dataclass,
     returned,
@@ -20,8 +22,8 @@ from automodel_lint.domain.capabilities import (
 )
 from automodel_lint.domain.model_class import ModelClass
 from automodel_lint.findings import Finding
-from automodel_lint.inference.classes import MethodView
-from automodel_lint.inference.names import ClassEntity
+from automodel_lint.inference.classes import Member, MethodView
+from automodel_lint.inference.names import ClassEntity, FunctionEntity
 from automodel_lint.rules import rule
 
 
@@ -67,13 +69,8 @@ def capabilities_fields(model: ModelClass) -> Iterator[Finding]:
                 near = difflib.get_close_matches(name, known, 1, cutoff=0.5)
                 hint = f"; did you mean `{near[0]}`?" if near else f"; known are {', '.join(known)}"
                 yield _at(model, nested, node, problem=f"has a field `{name}` that nobody reads{hint}")
-            elif not (isinstance(node, ast.Constant) and isinstance(node.value, bool)):
-                yield _at(
-                    model,
-                    nested,
-                    node,
-                    problem=f"gives `{name}` a default that is neither `True` nor `False`",
-                )
+            elif not is_bool_default(model.project, node, nested.scope):
+                yield _at(model, nested, node, problem=f"gives `{name}` no default that is `True` or `False`")
         missing = [axis for axis in AXES if axis not in declared]
         if missing and not declares_axes(model.project, nested):
             yield _at(model, nested, nested.node, problem=f"says nothing about {_listed(missing)}")
@@ -97,6 +94,7 @@ def get_capabilities_signature(model: ModelClass) -> Iterator[Finding]:
     for member in model.local(DYNAMIC):
         function = member.function
         if function is None:
+            yield from _assigned_function(model, member)
             continue
         problem = _signature_problem(model, function)
         if problem:
@@ -110,8 +108,16 @@ def get_capabilities_signature(model: ModelClass) -> Iterator[Finding]:
                 problem = f"returns `{shown}` in line {statement.lineno}, which is no `{NESTED}`"
                 yield model.finding(function, method=DYNAMIC, problem=problem)
                 break
-        if not returns and not isinstance(function.body[-1], ast.Raise):
-            yield model.finding(function, method=DYNAMIC, problem=f"returns no `{NESTED}`")
+        if falls_through(function.body):
+            problem = f"returns no `{NESTED}` on some path" if returns else f"returns no `{NESTED}`"
+            yield model.finding(function, method=DYNAMIC, problem=problem)
+
+
+def _assigned_function(model: ModelClass, member: Member) -> Iterator[Finding]:
+    """``get_capabilities = some_function``: a plain function becomes a method of instances."""
+    entities = model.names.resolve(member.value, model.member_scope(member)) if member.value is not None else []
+    if entities and all(isinstance(e, FunctionEntity) and not e.node.decorator_list for e in entities):
+        yield model.finding(member.value, method=DYNAMIC, problem="is no classmethod")
 
 
 def _signature_problem(model: ModelClass, function: ast.FunctionDef | ast.AsyncFunctionDef) -> str | None:

@@ -36,12 +36,14 @@ def model_class_export(module: ModelModule) -> Iterator[Finding]:
             problem="binds no module-level `ModelClass`",
         )
         return
-    exported = [(b, module.exported(b)) for b in module.exports]
-    if all(classes for _, classes in exported) and not any(e in registered for _, cs in exported for e in cs):
-        binding, classes = exported[-1]
-        found = ", ".join(f"`{c.fqn.rpartition('.')[2]}`" for c in classes)
-        problem = f"exports {found} as `ModelClass`, which is not registered"
-        yield module.finding(binding.node, names[0], architectures, cls=names[0], problem=problem)
+    exported = [module.exported(binding) for binding in module.exports]
+    if None in exported or any(e in registered for classes in exported for e in classes or ()):
+        return
+    found = ", ".join(f"`{c.fqn.rpartition('.')[2]}`" for c in exported[-1] or ())
+    problem = (
+        f"exports {found} as `ModelClass`, which is not registered" if found else "exports no class as `ModelClass`"
+    )
+    yield module.finding(module.exports[-1].node, names[0], architectures, cls=names[0], problem=problem)
 
 
 def _unexported(module: ModelModule) -> list[ClassEntity]:
@@ -74,9 +76,7 @@ def package_reexport(model: ModelClass) -> Iterator[Finding]:
         if project.tree.read(path) is None:
             yield Finding(*place, (("cls", model.name), ("module", source), ("problem", "does not exist")))
         return
-    if _serves_lazily(package, model.name):
-        return
-    if project.names.in_module(package, model.name) is None:
+    if not _serves_lazily(package, model.name) and not _binds(model, package):
         node = _all_statement(package)
         span = project.tree.span(path, node) if node is not None else Span()
         fields = (("cls", model.name), ("module", source), ("problem", f"does not import `{model.name}`"))
@@ -92,18 +92,39 @@ def package_reexport(model: ModelClass) -> Iterator[Finding]:
         yield Finding(place[0], project.tree.span(path, node), model.name, model.architectures, fields)
 
 
-def _serves_lazily(package: Module, name: str) -> bool:
-    """A module-level ``__getattr__`` with a table that holds the name."""
-    if not package.bindings.live("__getattr__"):
+def _binds(model: ModelClass, package: Module) -> bool:
+    """Whether importing the package binds the class's name (an import for type checkers alone does not)."""
+    if model.names.in_module(package, model.name) is None:
         return False
-    return any(isinstance(n, ast.Constant) and n.value == name for n in ast.walk(package.syntax))
+    unreal = [s for s in package.syntax.body if isinstance(s, ast.If) and ast.unparse(s.test).endswith("TYPE_CHECKING")]
+    hidden = {id(n) for s in unreal for inner in s.body for n in ast.walk(inner)}
+    live = package.bindings.live(model.name)
+    return not live or any(id(b.node) not in hidden for b in live)
+
+
+def _serves_lazily(package: Module, name: str) -> bool:
+    """A module-level ``__getattr__``, or a stand-in for the module, that can serve the name.
+
+    Where there is a table of names, it must hold this one; without a table any name may be served.
+    """
+    replaced = "sys.modules[__name__]" in {ast.unparse(t) for s in package.syntax.body for t in _targets(s)}
+    if not package.bindings.live("__getattr__") and not replaced:
+        return False
+    tables = [n for n in ast.walk(package.syntax) if isinstance(n, (ast.Dict, ast.List, ast.Tuple, ast.Set))]
+    words = {n.value for table in tables for n in ast.walk(table) if isinstance(n, ast.Constant)}
+    classes = {w for w in words if isinstance(w, str) and w[:1].isupper()}
+    return name in classes or not classes
+
+
+def _targets(statement: ast.stmt) -> list[ast.expr]:
+    if isinstance(statement, ast.Assign):
+        return statement.targets
+    return [statement.target] if isinstance(statement, ast.AnnAssign) else []
 
 
 def _all_statement(package: Module) -> ast.stmt | None:
     for statement in package.syntax.body:
-        targets = statement.targets if isinstance(statement, ast.Assign) else []
-        targets = [statement.target] if isinstance(statement, ast.AnnAssign) else targets
-        if any(isinstance(t, ast.Name) and t.id == "__all__" for t in targets):
+        if any(isinstance(t, ast.Name) and t.id == "__all__" for t in _targets(statement)):
             return statement
     return None
 
@@ -130,7 +151,7 @@ def unregistered_model_class(module: ModelModule) -> Iterator[Finding]:
         return
     registered = {r.cls for r in project.architectures if r.module == module.module.name} | set(module.registered)
     for binding in module.exports:
-        for entity in module.exported(binding):
+        for entity in module.exported(binding) or ():
             if not isinstance(entity, ClassEntity) or entity.module is not module.module:
                 continue
             mixed_in = any(b.fqn.rpartition(".")[2] == MIXIN for b in project.classes.bases(entity))
@@ -142,7 +163,7 @@ def unregistered_model_class(module: ModelModule) -> Iterator[Finding]:
 @rule("NAM109")
 def model_class_foreign(module: ModelModule) -> Iterator[Finding]:
     for binding in module.exports:
-        for entity in module.exported(binding):
+        for entity in module.exported(binding) or ():
             outside = isinstance(entity, External) and not module.project.names.at_hand(entity.fqn)
             followed = isinstance(entity, ClassEntity) and not module.project.classes.is_local(entity)
             if outside or followed:

@@ -48,9 +48,11 @@ def _is_policy(value: object) -> bool:
     if not isinstance(value, Ref):
         return False
     *_, owner, member = ("", *value.fqn.split("."))
-    if owner != "TieSupport":  # a class or function is surely no member; a name from elsewhere may be one
-        return not value.name[:1].isupper() or value.name.isupper()
-    return member in POLICIES
+    if owner == "TieSupport":
+        return member in POLICIES
+    if ".TieSupport." in value.fqn:  # an attribute of a member
+        return False
+    return not value.name[:1].isupper() or value.name.isupper()  # a class is no member; another name may be one
 
 
 @rule("NAM208")
@@ -64,9 +66,9 @@ def tied_keys_missing(model: ModelClass) -> Iterator[Finding]:
 
 
 def _may_supply_keys(model: ModelClass, ancestor) -> bool:
-    """A base of the checkout that declares the keys, or a library's model class, source at hand or not."""
+    """A base outside the checkout that is a model class, source at hand or not."""
     if isinstance(ancestor, ClassEntity) and model.classes.is_local(ancestor):
-        return bool(model.classes.local(ancestor, KEYS))
+        return False
     name = ancestor.fqn.rpartition(".")[2]
     return name not in _NO_KEYS and not name.endswith(("PreTrainedModel", "Mixin"))
 
@@ -178,7 +180,6 @@ def _reads_flag(call: ast.Call) -> bool:
     """``getattr(<some config>, "tie_word_embeddings", D)``."""
     if dotted(call.func) != "getattr" or len(call.args) != 3:
         return False
-    receiver = dotted(call.args[0]).rpartition(".")[2].lower()
-    return (
-        isinstance(call.args[1], ast.Constant) and call.args[1].value == FLAG and receiver.endswith(("config", "cfg"))
-    )
+    words = [n.id if isinstance(n, ast.Name) else getattr(n, "attr", "") for n in ast.walk(call.args[0])]
+    about_config = any(word.lower().endswith(("config", "cfg")) for word in words)
+    return about_config and isinstance(call.args[1], ast.Constant) and call.args[1].value == FLAG
