@@ -16,6 +16,7 @@ test: $(VENV)/.dev
 	$(BIN)/python -m pytest
 
 bench: $(VENV)/.dev
+	$(BIN)/python -m pip install --quiet --disable-pip-version-check transformers-mlinter
 	$(BIN)/python benchmarks/speed.py
 
 lint: $(VENV)/.dev

@@ -16,6 +16,8 @@ from typing import Any
 from automodel_lint.inference.bindings import dotted
 from automodel_lint.inference.names import ClassEntity, Entity, External, FunctionEntity, Names, Scope, Value
 
+# The builtins that astroid evaluates; of any other it only knows the type, and makes up an empty value.
+_UNDERSTOOD = frozenset({"bool", "dict", "frozenset", "int", "len", "list", "set", "str", "tuple"})
 _MOST = 16  # alternatives that are followed before an expression counts as undecidable
 
 
@@ -85,6 +87,8 @@ class Values:
             parts = [self._possible(e, scope, depth + 1) for e in (*expr.keys, *expr.values) if e is not None]
             half = len(expr.keys)
             return self._combined(parts, lambda row: dict(zip(row[:half], row[half:], strict=True)))
+        if isinstance(expr, ast.Call) and isinstance(expr.func, ast.Attribute):
+            return self._method(expr, expr.func, scope, depth)
         return self._inferred(expr, scope, depth)
 
     def _unknown_member(self, expr: ast.Attribute, scope: Scope) -> list[Any]:
@@ -113,6 +117,19 @@ class Values:
         if isinstance(entity, External) and entity.fqn.startswith("builtins."):
             raise Undecided
         return [Ref(entity.fqn)]
+
+    def _method(self, call: ast.Call, func: ast.Attribute, scope: Scope, depth: int) -> list[Any]:
+        """The two methods of plain data that registries use; astroid answers calls of others with an empty value."""
+        if self.names.resolve(func, scope):
+            return self._inferred(call, scope, depth)
+        owners = self._possible(func.value, scope, depth + 1)
+        if func.attr == "copy" and not call.args:
+            return owners
+        if func.attr == "join" and len(call.args) == 1 and all(isinstance(o, str) for o in owners):
+            lists = self._possible(call.args[0], scope, depth + 1)
+            if all(isinstance(v, (list, tuple)) and all(isinstance(i, str) for i in v) for v in lists):
+                return [owner.join(items) for owner in owners for items in lists]
+        raise Undecided
 
     # -- expressions that are no literal ----------------------------------------------------------------------
 
@@ -181,13 +198,12 @@ class _Closed:
 
     def _defined(self, node: ast.Name | ast.Attribute, scope: Scope, level: int) -> ast.expr:
         entities = self.values.names.resolve(node, scope)
-        if not entities and isinstance(node, ast.Attribute):  # a method of a value: "x".join, BASE.copy
-            base = self._rewritten(node.value, scope, level + 1)
-            return ast.Attribute(base, node.attr, ast.Load())
         if not entities:
             raise Undecided
         builtin = next((e for e in entities if isinstance(e, External) and e.fqn.startswith("builtins.")), None)
-        if builtin is not None and len(entities) == 1 and isinstance(node, ast.Name):
+        if builtin is not None:
+            if len(entities) > 1 or not isinstance(node, ast.Name) or node.id not in _UNDERSTOOD:
+                raise Undecided
             return node
         name = f"v{self.count}"
         self.count += 1
