@@ -80,7 +80,9 @@ def test_a_missing_module_that_appears(example: Path):
     assert "NAM101" in {f[0] for f in before}
     (example / MODELS / "hazel").mkdir()
     (example / MODELS / "hazel" / "__init__.py").write_text("from .model import HazelForCausalLM\n")
-    (example / MODELS / "hazel" / "model.py").write_text("class HazelForCausalLM:\n    pass\n\n\nModelClass = HazelForCausalLM\n")
+    (example / MODELS / "hazel" / "model.py").write_text(
+        "class HazelForCausalLM:\n    pass\n\n\nModelClass = HazelForCausalLM\n"
+    )
     after = _lint(example)
     assert "NAM101" not in {f[0] for f in after}
     assert after == _lint(example, cache=False)
@@ -116,7 +118,13 @@ def test_other_settings_and_buffers_have_their_own_verdicts(example: Path):
 
 @pytest.mark.parametrize(
     "damage",
-    [b"", b"{", b"[]", b'{"format": 1}', b'{"format": 1, "states": [], "verdicts": {"plan": {"read": [9], "value": 1}}}'],
+    [
+        b"",
+        b"{",
+        b"[]",
+        b'{"format": 1}',
+        b'{"format": 1, "states": [], "verdicts": {"plan": {"read": [9], "value": 1}}}',
+    ],
 )
 def test_a_damaged_cache_is_thrown_away(example: Path, damage: bytes):
     fresh = _lint(example)

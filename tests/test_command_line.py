@@ -156,7 +156,11 @@ def test_show_files(example: Path, cli):
 def test_a_file_brings_its_package_and_registry_lines(example: Path, cli):
     done = cli("check", f"{MODELS}/poplar/model.py", "--output-format", "concise", cwd=example)
     paths = {line.split(":")[0] for line in done.stdout.splitlines()}
-    assert paths == {f"{MODELS}/poplar/model.py", f"{MODELS}/poplar/__init__.py", "acme_automodel/_transformers/registry.py"}
+    assert paths == {
+        f"{MODELS}/poplar/model.py",
+        f"{MODELS}/poplar/__init__.py",
+        "acme_automodel/_transformers/registry.py",
+    }
     registry = [line for line in done.stdout.splitlines() if "registry.py" in line]
     assert all("poplar" in line for line in registry)
 
@@ -233,7 +237,15 @@ def test_installed_and_python(example: Path, cli, tmp_path: Path):
     python.write_text(f'#!/bin/sh\nPYTHONPATH={example} exec {sys.executable} "$@"\n')
     python.chmod(0o755)
     installed = cli(
-        "check", "--installed", "acme_automodel", "--python", python, "--output-format", "concise", "--no-cache", cwd=tmp_path
+        "check",
+        "--installed",
+        "acme_automodel",
+        "--python",
+        python,
+        "--output-format",
+        "concise",
+        "--no-cache",
+        cwd=tmp_path,
     )
     there = cli("check", example, "--output-format", "concise", "--no-cache")
     assert installed.stdout == there.stdout
@@ -249,7 +261,7 @@ def test_init_writes_settings_and_tells_ruff(tmp_path: Path, cli):
     text = project.read_text()
     assert text.startswith('[project]\nname = "x"  # kept\n')
     assert 'external = ["ABC", "NAM"]' in text
-    assert '[tool.automodel-lint]' in text
+    assert "[tool.automodel-lint]" in text
     assert 'package = "fancy"' in text
     assert cli("check", tmp_path).returncode == 0
     again = cli("init", tmp_path)

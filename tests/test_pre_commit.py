@@ -82,7 +82,9 @@ def test_an_excluded_file_that_is_passed_stays_excluded(repository: Path):
 
 def test_the_hook_for_the_whole_checkout_and_the_one_for_repairs(repository: Path):
     """One broken model, another one staged: only the hook for everything sees it."""
-    (repository / FIR).write_text((repository / FIR).read_text().replace("(type(self), config)", "(FirForCausalLM, config)"))
+    (repository / FIR).write_text(
+        (repository / FIR).read_text().replace("(type(self), config)", "(FirForCausalLM, config)")
+    )
     _git(repository, "commit", "--quiet", "--all", "--message", "broken")
     everything = _try(repository, "automodel-lint-all", "--all-files")
     assert everything.returncode == 1, everything.stdout + everything.stderr

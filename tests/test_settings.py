@@ -111,7 +111,9 @@ def test_comments_on_the_line(example: Path, comment: str, left: list[str]):
 
 
 def test_own_comment_alone_above(example: Path):
-    _edit(example, ELM, f"        {GUARD}", f"        # automodel-lint: ignore[NAM205,NAM207] on purpose\n        {GUARD}")
+    _edit(
+        example, ELM, f"        {GUARD}", f"        # automodel-lint: ignore[NAM205,NAM207] on purpose\n        {GUARD}"
+    )
     assert not {"NAM205", "NAM207", "NAM001"} & set(_codes(_lint(example), ELM))
 
 
@@ -198,3 +200,53 @@ def test_baseline_keeps_todays_findings_and_only_shrinks(example: Path, cli):
     assert stale.path == "automodel-lint-baseline.json"
     assert f"{before - 1} findings kept" in cli("baseline", ".", cwd=example).stdout
     assert _lint(example) == []
+
+
+def test_baseline_of_a_part_keeps_the_rest(example: Path, cli):
+    cli("baseline", ".", cwd=example)
+    _settings(example, 'baseline = "automodel-lint-baseline.json"\n')
+    cli("baseline", f"{MODELS}/elm", cwd=example)
+    assert _lint(example) == []
+
+
+def test_what_was_not_asked_about_is_not_stale(example: Path, cli):
+    cli("baseline", ".", cwd=example)
+    _settings(
+        example, 'baseline = "automodel-lint-baseline.json"\n[tool.automodel-lint.exempt]\nNAM203 = { X = "y" }\n'
+    )
+    assert [f.code for f in _lint(example)] == ["NAM003"]
+    assert _lint(example, ignore=["NAM106", "NAM203"]) == []
+
+
+def test_every_finding_has_a_fingerprint_of_its_own(example: Path, cli):
+    cli("baseline", ".", cwd=example)
+    _settings(example, 'baseline = "automodel-lint-baseline.json"\n')
+    (example / ELM).write_text(
+        (example / ELM).read_text().replace(GUARD, GUARD.replace("ElmForCausalLM", "type(self)"))
+    )
+    _edit(example, f"{MODELS}/fir/model.py", "(type(self), config)", "(FirForCausalLM, config)")
+    prints = [f.fingerprint for f in _lint(example)]
+    assert len(prints) == 2
+    assert len(set(prints)) == 2
+    assert all(len(p) == 16 for p in prints)
+
+
+def test_an_unread_file_never_looks_clean(example: Path):
+    (example / ELM).write_text("x = (\n")
+    assert "NAM002" in _codes(_lint(example, select=["NAM3"]), ELM)
+    assert "NAM002" not in _codes(_lint(example, select=["NAM3"], ignore=["NAM002"]), ELM)
+
+
+def test_excluded_files_stay_excluded_in_editors_too(example: Path):
+    _settings(example, f'exclude = ["{MODELS}/elm"]\n')
+    path = str(example / ELM)
+    buffer = {path: ((example / ELM).read_text() + "\n").encode()}
+    request = Request(paths=[str(example)], only=frozenset((path,)), overlay=buffer, force_exclude=True, cache=False)
+    assert Session(request).run().findings == []
+
+
+@pytest.mark.parametrize("comment", ["# automodel-lint: ignore[] why", "# automodel-lint: ignore why"])
+def test_a_suppression_must_name_codes(example: Path, comment: str):
+    _edit(example, ELM, GUARD, f"{GUARD}  {comment}")
+    codes = _codes(_lint(example), ELM)
+    assert {"NAM001", "NAM205", "NAM207"} <= set(codes)

@@ -15,6 +15,6 @@ def main() -> None:
     import gc
 
     gc.disable()  # a run is short and builds large trees: collecting cycles is a third of its time
-    from automodel_lint.commands import command_line
+    from automodel_lint.commands import run
 
-    command_line(prog_name="automodel-lint")
+    run()

@@ -47,9 +47,12 @@ class Config:
         """The folder of the settings file."""
         return os.path.dirname(self.path) if self.path else os.getcwd()
 
-    def line_of(self, word: str) -> int:
-        """Return the first line of the settings file that mentions ``word``, for messages about it."""
+    def line_of(self, word: str, after: str = "") -> int:
+        """Return the first line of our settings that mentions ``word`` (behind ``after``), for messages about it."""
         start = self.text.find(f"[{TABLE}") if self.path and not self.path.endswith(OWN_FILE) else 0
+        if after:
+            start = max(self.text.find("exempt", max(start, 0)), start)
+            start = max(self.text.find(after, max(start, 0)), start)
         match = re.search(rf"(?<![\w-]){re.escape(word)}(?![\w-])", self.text[max(start, 0) :])
         return self.text[: max(start, 0) + match.start()].count("\n") + 1 if match else 1
 
@@ -102,7 +105,8 @@ def load(path: str | None) -> Config:
         raise ConfigError(f"{path}:1: cannot be read: {error}") from error
     except tomllib.TOMLDecodeError as error:
         line = re.search(r"at line (\d+)", str(error))
-        raise ConfigError(f"{path}:{line[1] if line else 1}: not valid TOML: {error}") from error
+        number = line[1] if line else len(text.splitlines())
+        raise ConfigError(f"{path}:{number}: not valid TOML: {error}") from error
     table = data if path.endswith(OWN_FILE) else data.get("tool", {}).get("automodel-lint", {})
     return _Reader(Config(path=path, text=text), table).read()
 
@@ -133,7 +137,8 @@ class _Reader:
         return self.config
 
     def _fail(self, word: str, message: str) -> None:
-        raise ConfigError(f"{self.config.path}:{self.config.line_of(word)}: {message}")
+        line = self.config.line_of(word.rpartition(".")[2] if word.startswith("exempt.") else word)
+        raise ConfigError(f"{self.config.path}:{line}: {message}")
 
     def _text(self, key: str, value: Any) -> str:
         if not isinstance(value, str):
@@ -164,14 +169,13 @@ class _Reader:
         return value
 
     def _per_path(self, key: str, value: Any) -> dict[str, list[str]]:
-        return {glob: self._codes(key, codes) for glob, codes in self._table(key, value).items()}
+        return {glob: self._codes(f"{key}.{glob}", codes) for glob, codes in self._table(key, value).items()}
 
     def _severity(self, key: str, value: Any) -> Severity:
         try:
             return Severity.parse(value)
         except (KeyError, AttributeError):
-            words = [str(s) for s in Severity]
-            self._fail(key, f"{key}: unknown severity {value!r}{closest(str(value), words)}")
+            self._fail(key, f"{key}: unknown severity {value!r}: known are {', '.join(map(str, Severity))}")
             raise
 
     def _severities(self, key: str, value: Any) -> dict[str, Severity]:
@@ -184,7 +188,7 @@ class _Reader:
     def _exemptions(self, key: str, value: Any) -> dict[str, dict[str, str]]:
         for code, classes in self._table(key, value).items():
             self._code(key, code)
-            for name, reason in self._table(code, classes).items():
+            for name, reason in self._table(f"{key}.{code}", classes).items():
                 if not isinstance(reason, str) or not reason.strip():
                     self._fail(name, f"exempt.{code}.{name} needs a reason")
         return value

@@ -21,12 +21,12 @@ Progress = Callable[[int, int], None]
 class Verdict:
     """What all rules say about a checkout, before anything is selected or silenced.
 
-    ``classes`` is the number of registered classes, ``registrations`` that of the architecture names; ``files`` are
-    the relative paths of the package's sources.
+    ``classes`` holds the relative path of each registered class's file, ``files`` those of the package's sources;
+    ``registrations`` is the number of architecture names.
     """
 
     findings: list[Finding]
-    classes: int
+    classes: list[str]
     registrations: int
     files: list[str]
 
@@ -38,6 +38,7 @@ class Engine:
         self.checkout, self.tree, self.outside = checkout, tree, outside
         self.cache = Cache(cache_file, tree)
         self._plan: Plan | None = None
+        self._class_paths: list[str] = []
 
     @cached_property
     def project(self) -> Any:
@@ -63,9 +64,8 @@ class Engine:
                 progress(done, len(units))
             findings += self.cache.get(key, compute, lambda data: [Finding.from_json(f) for f in data])
         self.cache.save()
-        classes = sum(1 for key, _ in units if key.startswith("class:"))
         files = sorted(self.tree.relative(p) for p in self.tree.python_files(self.checkout.package_dir))
-        return Verdict(merged(findings), classes, len(plan.architectures), files)
+        return Verdict(merged(findings), self._class_paths, len(plan.architectures), files)
 
     # -- things ---------------------------------------------------------------------------------------------------
 
@@ -89,6 +89,7 @@ class Engine:
         for place, (names, tags) in classes.items():
             archs, marks = tuple(dict.fromkeys(names)), tuple(dict.fromkeys(tags))
             units[f"class:{place}:{archs}:{marks}"] = lambda p=place, a=archs, m=marks: self._about_class(p, a, m)
+        self._class_paths = [path for _, _, path, _ in classes]
         units |= self._file_units(classes)
         return list(units.items())
 

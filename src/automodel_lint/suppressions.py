@@ -17,7 +17,7 @@ from automodel_lint.findings import Finding, Span
 from automodel_lint.source import SourceTree, decoded
 
 _NOQA = re.compile(r"# noqa(?::[\s]?(?P<codes>(?:[A-Z]+[0-9]+(?:[,\s]+)?)+))?", re.I)  # flake8's own
-_OWN = re.compile(r"#\s*automodel-lint:\s*ignore\[(?P<codes>[^\]]*)\]")
+_OWN = re.compile(r"#\s*automodel-lint:\s*ignore(?:\[(?P<codes>[^\]]*)\])?")
 _FILE = re.compile(r"# flake8[:=]\s*noqa(?::\s?(?P<codes>(?:[A-Z]+[0-9]+(?:[,\s]+)?)+))?\s*$", re.I)
 
 
@@ -37,7 +37,7 @@ class Comment:
         if not self.first <= finding.span.line <= self.last:
             return False
         if not self.codes:
-            return True
+            return not self.own
         fitting = [c for c in self.codes if finding.code.startswith(c)]
         self.used.update(fitting)
         return bool(fitting)
@@ -143,7 +143,7 @@ class _Reader:
             return
         own = _OWN.search(token.string)
         if own:
-            comment = Comment(_split(own["codes"]), first, last, span, own=True)
+            comment = Comment(_split(own["codes"] or ""), first, last, span, own=True)
             self.found.append(comment)
             if alone:
                 comment.first, comment.last = first, first
@@ -169,6 +169,10 @@ def unused(
     known, judged = set(known), set(judged)
     findings = []
     for comment in suppressions.comments:
+        if comment.own and not comment.codes:
+            why = (("why", "it names no code"), ("advice", "write `ignore[NAM…] reason`"))
+            findings.append(Finding(tree.relative(path), comment.span, fields=why, code="NAM001"))
+            continue
         stale = [
             code
             for code in comment.codes
@@ -177,7 +181,7 @@ def unused(
             and (not any(k.startswith(code) for k in known) or any(j.startswith(code) for j in judged))
         ]
         if stale:
-            it = "it" if len(stale) == len(comment.codes) else "that code"
-            fields = (("codes", " and ".join(stale)), ("it", it))
+            it = "the comment" if len(stale) == len(comment.codes) else "the code" if len(stale) == 1 else "these codes"
+            fields = (("why", f"{' and '.join(stale)} would not fire here"), ("advice", f"remove {it}"))
             findings.append(Finding(tree.relative(path), comment.span, fields=fields, code="NAM001"))
     return findings

@@ -48,13 +48,29 @@ class _Lazy(click.Group):
         from automodel_lint.config import ConfigError
         from automodel_lint.domain.checkout import CheckoutNotFound
         from automodel_lint.pages import BrokenPage
-        from automodel_lint.session import UsageError
+        from automodel_lint.request import UsageError
 
         try:
             return super().invoke(ctx)
         except (BaselineError, BrokenPage, CheckoutNotFound, ConfigError, UsageError) as error:
             click.echo(f"automodel-lint: {' '.join(str(error).split())}", err=True)
             sys.exit(2)
+
+
+def run() -> None:
+    """Run the command line; wrong use is one line on standard error and exit code 2."""
+    try:
+        code = command_line.main(prog_name="automodel-lint", standalone_mode=False)
+    except click.exceptions.NoArgsIsHelpError as error:
+        click.echo(error.format_message())
+        sys.exit(2)
+    except click.ClickException as error:
+        place = error.ctx.command_path if isinstance(error, click.UsageError) and error.ctx else "automodel-lint"
+        click.echo(f"{place}: {' '.join(error.format_message().split())} (see {place} --help)", err=True)
+        sys.exit(2)
+    except click.Abort:
+        sys.exit(130)
+    sys.exit(code if isinstance(code, int) else 0)
 
 
 @click.group(cls=_Lazy, context_settings={"help_option_names": ["-h", "--help"]})

@@ -7,7 +7,8 @@ import os
 import click
 
 from automodel_lint import baseline as baselines
-from automodel_lint.session import Request, Session
+from automodel_lint.request import Request
+from automodel_lint.session import Session
 
 NAME = "automodel-lint-baseline.json"
 
@@ -21,6 +22,7 @@ NAME = "automodel-lint-baseline.json"
 def command(path: str, installed: str | None, python: str | None, output_file: str | None, grow: bool) -> None:
     """Keep today's findings, so that check shows only new ones."""
     session = Session(Request(paths=[path], installed=installed, python=python, baseline=False))
+    session.request.paths = [session.checkout.root]  # a baseline is the whole checkout's, wherever one stands
     report = session.run()
     config = session.config
     base = config.base if config.path else report.root
@@ -33,7 +35,8 @@ def command(path: str, installed: str | None, python: str | None, output_file: s
         kept = [f for f in kept if f.fingerprint in known]
     baselines.write(target, kept)
     shown = os.path.relpath(target)
-    click.echo(f"{shown}: {len(kept)} findings kept" + (f", {refused} new ones left out (--grow)" if refused else ""))
+    aside = f", {refused} new left out (--grow takes them in)" if refused else ""
+    click.echo(f"{shown}: {len(kept)} findings kept{aside}")
     if not config.baseline:
         name = os.path.relpath(target, base).replace(os.sep, "/")
         click.echo(f'to use it, write `baseline = "{name}"` into [tool.automodel-lint]')

@@ -13,14 +13,16 @@ from typing import Any
 import click
 
 from automodel_lint.findings import Severity
-from automodel_lint.session import Report, Request, Session, UsageError
+from automodel_lint.report import Report, together
+from automodel_lint.request import Request, UsageError
+from automodel_lint.session import Session, sessions
 
 FORMATS = ("text", "concise", "json")
 
 
 def codes(_ctx: click.Context, _param: click.Parameter, values: tuple[str, ...]) -> list[str]:
     """Split ``--select A,B --select C``."""
-    return [code.strip() for value in values for code in value.split(",") if code.strip()]
+    return [code.strip().upper() for value in values for code in value.split(",") if code.strip()]
 
 
 @click.command("check")
@@ -54,8 +56,11 @@ def command(paths: tuple[str, ...], **options: Any) -> None:
     if options["fix"] or options["unsafe_fixes"] or options["diff"]:
         click.echo("automodel-lint: mechanical repairs come with a later version; nothing was changed", err=True)
     request = _request(paths, options)
-    session = Session(request)
-    report = _run(session)
+    found = sessions(request)
+    if not found:  # a hook that handed over nothing of ours
+        return
+    reports = [_run(session) for session in found]
+    report = reports[0] if len(reports) == 1 else together(reports)
     if options["show_files"]:
         text = "".join(f"{path}\n" for path in report.files)
     elif options["statistics"]:
@@ -66,8 +71,9 @@ def command(paths: tuple[str, ...], **options: Any) -> None:
         reporter = importlib.import_module(f"automodel_lint.reporters.{options['output_format']}")
         text = reporter.render(report, verbose=options["verbose"], quiet=options["quiet"])
     _write(text, options["output_file"])
-    threshold = Severity.parse(options["fail_on"]) if options["fail_on"] else session.config.fail_on
-    failed = report.fails(threshold) and not options["exit_zero"] and not options["show_files"]
+    threshold = Severity.parse(options["fail_on"]) if options["fail_on"] else None
+    failed = any(r.fails(r.config.fail_on if threshold is None else threshold) for r in reports)
+    failed = failed and not options["exit_zero"] and not options["show_files"]
     _leave(1 if failed else 0)
 
 

@@ -9,7 +9,7 @@ import click
 
 from automodel_lint.config import closest
 from automodel_lint.pages import Page, pages
-from automodel_lint.session import UsageError
+from automodel_lint.request import UsageError
 
 
 def find(word: str) -> Page:
@@ -18,6 +18,9 @@ def find(word: str) -> Page:
     for page in known.values():
         if word.upper() == page.code or word == page.name:
             return page
+    family = [page.code for page in known.values() if word and page.code.startswith(word.upper())]
+    if family:
+        raise UsageError(f"{word} stands for {', '.join(family)}: name one")
     raise UsageError(f"no rule {word!r}{closest(word, [*known, *(p.name for p in known.values())])}")
 
 

@@ -9,7 +9,7 @@ import click
 from automodel_lint.commands.check import codes
 from automodel_lint.config import unknown_code
 from automodel_lint.pages import pages
-from automodel_lint.session import UsageError
+from automodel_lint.request import UsageError
 
 
 @click.command("rules")

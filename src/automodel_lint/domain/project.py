@@ -15,6 +15,7 @@ from automodel_lint.inference.names import ClassEntity, External, Names, Scope, 
 from automodel_lint.inference.values import Ref, Undecided, Values
 from automodel_lint.source import ParseProblem, SourceTree, remembered
 
+FRAMEWORK = "nemo_automodel"
 FOLLOWED = ("transformers",)
 # Names that came into the framework with a contract; a release without the name does not have the contract.
 NEWER = (
@@ -31,7 +32,8 @@ class Project:
 
     def __init__(self, checkout: Checkout, tree: SourceTree, outside: list[str]):
         self.checkout, self.tree = checkout, tree
-        self.names = Names(tree, [checkout.source_root], outside, FOLLOWED)
+        followed = FOLLOWED if checkout.package == FRAMEWORK else (*FOLLOWED, FRAMEWORK)
+        self.names = Names(tree, [checkout.source_root], outside, followed)
         self.classes = Classes(self.names)
         self.values = Values(self.names)
         self.reader = RegistryReader(checkout, self.names, self.values)
@@ -86,7 +88,7 @@ class Project:
                     continue
                 assert isinstance(binding.node, ast.expr)
                 for entity in self.class_entities(binding.node, Scope(module)) or ():
-                    if isinstance(entity, ClassEntity) and self.classes.is_local(entity):
+                    if isinstance(entity, ClassEntity) and self.classes.in_checkout(entity):
                         yield Registration(
                             entity.name,
                             entity.module.name,
@@ -128,7 +130,7 @@ class Project:
         """Follow a registration to the class definitions it leads to."""
         path = self.names.path_of(module)
         if path is None:
-            return Resolution("outside" if module.partition(".")[0] in FOLLOWED else "no-module")
+            return Resolution("outside" if module.partition(".")[0] in self.names.followed else "no-module")
         syntax = self.tree.syntax(path)
         if isinstance(syntax, ParseProblem):
             return Resolution("unparsable")
@@ -139,7 +141,7 @@ class Project:
         if entities is None:
             lazy = found is not None and found.bindings.live("__getattr__")
             return Resolution("undecided" if lazy or self._from_unread(found) else "no-class")
-        real = [e for e in self.classes.real(entities) if self.classes.is_local(e)]
+        real = [e for e in self.classes.real(entities) if self.classes.in_checkout(e)]
         if real:
             places = [(e.module.name, e.qualname, self.tree.relative(e.module.path), e.node.lineno) for e in real]
             return Resolution("class", tuple(dict.fromkeys(places)))

@@ -14,6 +14,7 @@ from automodel_lint.inference.values import Undecided, Values
 
 MAPPING = "MODEL_ARCH_MAPPING"
 CONFIGS = "_CUSTOM_CONFIG_REGISTRATIONS"
+_REGISTRARS = ("register_architecture", "ModelRegistry")
 
 
 class RegistryReader:
@@ -113,12 +114,13 @@ class RegistryReader:
 
     def _calls(self) -> Iterator[Registration]:
         for path in self.tree.python_files(self.checkout.package_dir):
-            if not (self.tree.holds(path, b"register_architecture") or self.tree.holds(path, b"ModelRegistry")):
+            if not any(self.tree.holds(path, name.encode()) for name in _REGISTRARS):
                 continue
             name = self.names.module_name(path)
             module = self.names.module(name) if name else None
             if module is not None:
-                lines = self.tree.lines_with(path, "register")
+                aliases = [n for n, bound in module.bindings.names.items() for b in bound if b.name in _REGISTRARS]
+                lines = {line for word in ("register", *aliases) for line in self.tree.lines_with(path, word)}
                 for call, scope, sure in _calls_in(module.syntax.body, Scope(module), True, lines):
                     yield from self._registered_by(call, scope, module, sure)
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import ast
+import os
 from collections.abc import Iterator
 from dataclasses import dataclass
 from functools import cached_property
@@ -87,22 +88,23 @@ class Classes:
         orders = [self._linearised(b, (*below, cls)) if isinstance(b, ClassEntity) else [b] for b in bases]
         return [cls, *_merge([*orders, list(bases)])]
 
-    def checkout_mro(self, cls: ClassEntity) -> list[ClassEntity]:
-        """Return the ancestors (itself included) whose source is at hand inside the checkout."""
-        return [a for a in self.mro(cls) if isinstance(a, ClassEntity) and self.is_local(a)]
-
     def is_local(self, cls: ClassEntity) -> bool:
-        """Tell whether a class is defined in the checkout (not in a followed library)."""
-        return cls.module.name.partition(".")[0] not in self.names.followed
+        """Tell whether a class knows the framework's contracts: one of the checkout, or of the framework it extends."""
+        return cls.module.name.partition(".")[0] != "transformers"
+
+    def in_checkout(self, cls: ClassEntity) -> bool:
+        """Tell whether a class is defined in the checkout itself."""
+        return any(cls.module.path.startswith(root + os.sep) for root in self.names.roots)
 
     def is_opaque(self, ancestor: Ancestor) -> bool:
         """Tell whether an ancestor could be any class: nobody can say what it supplies.
 
-        A class of a library is not opaque in this sense: it knows nothing of the framework's contracts.
+        A class of a library is not opaque in this sense: it knows nothing of the framework's contracts. Nor is a mixin,
+        which adds one ability under its own name.
         """
         if isinstance(ancestor, Unknown):
             return True
-        if isinstance(ancestor, External):
+        if isinstance(ancestor, External) and not ancestor.fqn.endswith("Mixin"):
             top = ancestor.fqn.partition(".")[0]
             return top not in ("torch", "transformers", "builtins", "typing", "abc", "collections")
         return False

@@ -12,10 +12,12 @@ from collections.abc import Iterator
 from typing import Any, ClassVar
 
 from automodel_lint import __version__
+from automodel_lint.baseline import BaselineError
 from automodel_lint.config import ConfigError, find, load
 from automodel_lint.domain.checkout import CheckoutNotFound, locate
 from automodel_lint.findings import Finding
-from automodel_lint.session import Request, Session, UsageError
+from automodel_lint.request import Request, UsageError
+from automodel_lint.session import Session
 from automodel_lint.source import decoded, encoded
 
 _FRESH = 1.0  # seconds for which the verdict on a checkout is taken to hold while flake8 goes from file to file
@@ -37,7 +39,7 @@ class Plugin:
             found = [(f.span.line, f.span.column - 1, f"{f.code} {f.message}") for f in self._findings()]
         except CheckoutNotFound:
             return
-        except (ConfigError, UsageError) as error:
+        except (BaselineError, ConfigError, UsageError) as error:
             found = [(1, 0, f"NAM000 the settings of automodel-lint cannot be used: {error}")]
         except Exception as error:
             text = f"NAM000 automodel-lint failed on this file ({type(error).__name__}: {error}): please report it"
@@ -56,6 +58,7 @@ class Plugin:
             paths=[checkout.root],
             overlay={path: encoded(self.text)},
             only=frozenset((path,)),
+            force_exclude=True,
             noqa=False,
         )
         return Session(request).run().findings

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from automodel_lint.session import Report
+from automodel_lint.report import Report
 
 
 def render(report: Report, verbose: bool = False, quiet: bool = False) -> str:

@@ -8,7 +8,7 @@ from typing import Any
 from automodel_lint import __version__
 from automodel_lint.findings import Finding, Severity
 from automodel_lint.pages import pages
-from automodel_lint.session import Report
+from automodel_lint.report import Report
 
 VERSION = 1
 

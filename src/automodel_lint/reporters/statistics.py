@@ -6,7 +6,7 @@ import json
 from collections import Counter
 
 from automodel_lint.pages import pages
-from automodel_lint.session import Report
+from automodel_lint.report import Report
 
 
 def render(report: Report, output_format: str) -> str:

@@ -10,7 +10,7 @@ import click
 
 from automodel_lint.findings import Finding, Severity
 from automodel_lint.pages import pages
-from automodel_lint.session import Report
+from automodel_lint.report import Report
 
 _COLOURS = {Severity.ERROR: "red", Severity.WARNING: "yellow", Severity.INFO: "cyan"}
 _WIDEST = 160
@@ -30,7 +30,8 @@ def render(report: Report, verbose: bool = False, quiet: bool = False) -> str:
             parts.append(click.style(heading, bold=True) + "\n")
             for finding in findings:
                 parts += _finding(report, finding, prefix, framed)
-            parts.append("\n")
+            if not framed:
+                parts.append("\n")
     if not quiet:
         parts.append(_summary(report) + "\n")
     return "".join(parts)
@@ -45,14 +46,16 @@ def _shown_root(root: str) -> str:
 
 
 def _grouped(findings: list[Finding]) -> Iterator[tuple[str, list[Finding]]]:
-    def owner(finding: Finding) -> tuple[str, str]:
-        return (finding.path.rpartition("/")[0], (finding.symbol or "").partition(".")[0])
+    """Put what concerns one class together, wherever it stands; the rest goes by its folder."""
 
-    for (folder, symbol), group in groupby(sorted(findings, key=lambda f: (*owner(f), f.sort_key)), key=owner):
+    def owner(finding: Finding) -> str:
+        return (finding.symbol or "").partition(".")[0] or finding.path.rpartition("/")[0].rpartition("/")[2]
+
+    order = {owner(f): number for number, f in reversed(list(enumerate(findings)))}
+    for name, group in groupby(sorted(findings, key=lambda f: order[owner(f)]), key=owner):
         members = list(group)
-        names = dict.fromkeys(a for f in members for a in f.architectures if a != symbol)
-        heading = symbol or folder.rpartition("/")[2] or "settings"
-        yield heading + (f" (registered as {', '.join(names)})" if names else ""), members
+        others = dict.fromkeys(a for f in members for a in f.architectures if a != name)
+        yield (name or "settings") + (f" (registered as {', '.join(others)})" if others else ""), members
 
 
 def _finding(report: Report, finding: Finding, prefix: str, framed: bool) -> Iterator[str]:
@@ -66,6 +69,7 @@ def _finding(report: Report, finding: Finding, prefix: str, framed: bool) -> Ite
     yield f"  {mark} {code} {pages()[finding.code].name}  {place}\n"
     yield f"    {finding.message}\n"
     yield from _frame(report, finding, _COLOURS[severity])
+    yield "\n"
 
 
 def _frame(report: Report, finding: Finding, colour: str) -> Iterator[str]:
@@ -108,8 +112,9 @@ def _repairs(report: Report) -> str:
     safe, unsafe = fixes.count("safe"), fixes.count("unsafe")
     if not safe and not unsafe:
         return ""
-    more = f", {unsafe} more that needs a look" if unsafe == 1 else f", {unsafe} more that need a look"
-    return f"\n{_plural(safe, 'mechanical repair')}{more if unsafe else ''}: `automodel-lint explain CODE` says how."
+    counts = [_plural(safe, "mechanical repair")] if safe else []
+    counts += [f"{_plural(unsafe, 'repair')} to be looked over"] if unsafe else []
+    return f"\n{' and '.join(counts)}: `automodel-lint explain CODE` says how."
 
 
 def _plural(count: int, word: str, ending: str = "s") -> str:

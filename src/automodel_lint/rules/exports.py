@@ -165,7 +165,7 @@ def model_class_foreign(module: ModelModule) -> Iterator[Finding]:
     for binding in module.exports:
         for entity in module.exported(binding) or ():
             outside = isinstance(entity, External) and not module.project.names.at_hand(entity.fqn)
-            followed = isinstance(entity, ClassEntity) and not module.project.classes.is_local(entity)
+            followed = isinstance(entity, ClassEntity) and not module.project.classes.in_checkout(entity)
             if outside or followed:
                 foreign = entity.fqn.rpartition(".")[2]
                 origin = entity.fqn.partition(".")[0]

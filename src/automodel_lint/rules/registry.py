@@ -109,7 +109,7 @@ def unregistered_config_class(model: ModelClass) -> Iterator[Finding]:
     registered = {r.key for r in model.project.configs}
     for config in config_classes(model):
         own = literal_model_type(model.project, config)
-        if not own or own in registered or not model.classes.is_local(config):
+        if not own or own in registered or not model.classes.in_checkout(config):
             continue
         if own not in builtin if builtin is not None else registers_itself(model, config):
             module, name = config.module.name, config.qualname

@@ -1,0 +1,55 @@
+"""The outcome of a run, ready to be shown."""
+
+from __future__ import annotations
+
+import os
+from collections import Counter
+from dataclasses import dataclass, replace
+
+from automodel_lint.config import Config
+from automodel_lint.findings import Finding, Severity
+from automodel_lint.source import SourceTree
+
+
+@dataclass
+class Report:
+    """The outcome of a run: the findings to show, in order, and what the summary needs."""
+
+    root: str
+    findings: list[Finding]
+    classes: int
+    files: list[str]
+    seconds: float
+    config: Config
+    tree: SourceTree
+    suppressed: int = 0
+    baselined: int = 0
+
+    def counts(self) -> dict[str, int]:
+        """Return the number of findings by severity, most severe first."""
+        found = Counter(str(f.severity) for f in self.findings)
+        return {str(s): found.get(str(s), 0) for s in sorted(Severity, reverse=True)}
+
+    def fails(self, threshold: Severity) -> bool:
+        """Tell whether some finding is at or above ``threshold``."""
+        return any((f.severity or Severity.ERROR) >= threshold for f in self.findings)
+
+
+def together(reports: list[Report]) -> Report:
+    """Fold the reports on several checkouts into one; paths are then relative to the folder that holds them all."""
+    root = os.path.commonpath([report.root for report in reports])
+
+    def moved(report: Report, path: str) -> str:
+        return os.path.relpath(report.tree.absolute(path), root).replace(os.sep, "/")
+
+    return Report(
+        root,
+        [replace(f, path=moved(report, f.path)) for report in reports for f in report.findings],
+        sum(report.classes for report in reports),
+        [moved(report, path) for report in reports for path in report.files],
+        sum(report.seconds for report in reports),
+        reports[0].config,
+        SourceTree(root),
+        sum(report.suppressed for report in reports),
+        sum(report.baselined for report in reports),
+    )
