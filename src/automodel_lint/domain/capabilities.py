@@ -6,7 +6,7 @@ import ast
 from collections.abc import Iterator
 
 from automodel_lint.domain.project import Project
-from automodel_lint.inference.bindings import dotted, statements_here, walk_here
+from automodel_lint.inference.bindings import dotted, literal_truth, statements_here, walk_here
 from automodel_lint.inference.names import ClassEntity, Entity, FunctionEntity, Scope, Value
 from automodel_lint.inference.values import Undecided
 
@@ -81,6 +81,11 @@ def returned(function: ast.FunctionDef | ast.AsyncFunctionDef) -> Iterator[ast.R
         yield from (n for n in walk_here(statement) if isinstance(n, ast.Return))
 
 
+_OTHER_CALLS = (
+    *(f"builtins.{name}" for name in ("bool", "dict", "list", "set", "str", "tuple", "vars")),
+    "dataclasses.asdict",
+    "dataclasses.astuple",
+)
 _OTHER_THINGS = (
     ast.Dict,
     ast.List,
@@ -103,6 +108,9 @@ def falls_through(body: list[ast.stmt]) -> bool:
     if isinstance(last, (ast.Return, ast.Raise)):
         return False
     if isinstance(last, ast.If):
+        sure = literal_truth(last.test)
+        if sure is not None:
+            return falls_through(last.body if sure else last.orelse)
         return falls_through(last.body) or falls_through(last.orelse)
     if isinstance(last, (ast.With, ast.AsyncWith)):
         return falls_through(last.body)
@@ -135,7 +143,6 @@ def surely_no_capabilities(project: Project, expr: ast.expr | None, scope: Scope
 
 
 def _makes_something_else(project: Project, entity: Entity, depth: int) -> bool:
-    name = entity.fqn.rpartition(".")[2]
     if isinstance(entity, ClassEntity):
         order = project.classes.mro(entity)
         return not any(a.fqn.rpartition(".")[2] == NESTED for a in order) and not any(
@@ -145,4 +152,4 @@ def _makes_something_else(project: Project, entity: Entity, depth: int) -> bool:
         scope = entity.scope.entered(entity.node.body, entity.node.args)
         returns = list(returned(entity.node))
         return bool(returns) and any(surely_no_capabilities(project, r.value, scope, depth + 1) for r in returns)
-    return entity.fqn in {f"builtins.{n}" for n in ("dict", "list", "tuple", "set", "str", "bool")} and bool(name)
+    return entity.fqn in _OTHER_CALLS

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import ast
 
-from automodel_lint.inference.bindings import statements_here
+from automodel_lint.inference.bindings import parts_of, statements_here
 from automodel_lint.inference.classes import Classes
 from automodel_lint.inference.names import ClassEntity, External, all_arguments
 
@@ -48,17 +48,14 @@ def _shows_head(classes: Classes, cls: ClassEntity, depth: int) -> bool:
 
 def _builds(node: ast.stmt, self_name: str, attribute: str, arguments: set[str]) -> bool:
     """``self.<attribute> = …`` with something built: neither ``None`` nor a parameter handed through (a setter)."""
-    if isinstance(node, ast.Assign):
-        targets, value = node.targets, node.value
-    elif isinstance(node, ast.AnnAssign) and node.value is not None:
-        targets, value = [node.target], node.value
-    elif isinstance(node, ast.Expr) and isinstance(node.value, ast.Call):
+    if isinstance(node, ast.Expr) and isinstance(node.value, ast.Call):
         return _is_named_setter(node.value, self_name, attribute)
-    else:
-        return False
-    if isinstance(value, ast.Constant) or (isinstance(value, ast.Name) and value.id in arguments):
-        return False
-    return any(_is_self_attribute(t, self_name) == attribute for t in _flat(targets))
+    return any(
+        name == f"{self_name}.{attribute}"
+        and not isinstance(value, ast.Constant)
+        and not (isinstance(value, ast.Name) and value.id in arguments)
+        for name, value in parts_of(node)
+    )
 
 
 def _is_named_setter(call: ast.Call, self_name: str, attribute: str) -> bool:
@@ -71,28 +68,12 @@ def _is_named_setter(call: ast.Call, self_name: str, attribute: str) -> bool:
     return isinstance(call.func, ast.Attribute) and call.func.attr in ("add_module", "register_module")
 
 
-def _flat(targets: list[ast.expr]):
-    for target in targets:
-        if isinstance(target, (ast.Tuple, ast.List)):
-            yield from _flat(target.elts)
-        else:
-            yield target
-
-
-def _is_self_attribute(target: ast.expr, self_name: str) -> str:
-    if isinstance(target, ast.Attribute) and isinstance(target.value, ast.Name) and target.value.id == self_name:
-        return target.attr
-    return ""
-
-
 def _child_owns_head(classes: Classes, node: ast.stmt, self_name: str, cls: ClassEntity, function, depth: int) -> bool:
     """``self.language_model = Cls(…)`` where ``Cls`` owns a head itself."""
-    if not isinstance(node, ast.Assign) or not isinstance(node.value, ast.Call):
-        return False
-    if not any(_is_self_attribute(t, self_name) in _LANGUAGE_CHILDREN for t in node.targets):
-        return False
-    scope = classes.method_scope(cls, function)
-    for entity in classes.names.resolve(node.value.func, scope):
+    children = {f"{self_name}.{child}" for child in _LANGUAGE_CHILDREN}
+    built = [v.func for name, v in parts_of(node) if name in children and isinstance(v, ast.Call)]
+    scope = classes.method_scope(cls, function) if built else None
+    for entity in [e for func in built for e in classes.names.resolve(func, scope)]:
         if isinstance(entity, ClassEntity) and entity is not cls and owns_causal_head(classes, entity, depth + 1):
             return True
         if isinstance(entity, External) and entity.fqn.startswith("transformers.") and entity.fqn.endswith(_ENDINGS):

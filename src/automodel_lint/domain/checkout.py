@@ -100,20 +100,26 @@ def _package_in(folder: str, package: str) -> Checkout | None:
         if os.path.isfile(os.path.join(base, "_transformers", "registry.py")) or os.path.isdir(
             os.path.join(base, "components", "models")
         ):
-            return Checkout(folder, source_root, package)
+            return Checkout(folder, source_root, package, _entry_point_file(folder))
     return None
 
 
-def _plugin_in(folder: str) -> Checkout | None:
-    project = os.path.join(folder, "pyproject.toml")
+def _entry_point_file(folder: str) -> str | None:
+    """The ``pyproject.toml`` of a folder if it registers architectures."""
+    path = os.path.join(folder, "pyproject.toml")
     try:
-        with open(project, "rb") as stream:
-            text = decoded(stream.read())
+        with open(path, "rb") as stream:
+            return path if ENTRY_POINTS.encode() in stream.read() else None
     except OSError:
         return None
-    if ENTRY_POINTS not in text:
+
+
+def _plugin_in(folder: str) -> Checkout | None:
+    project = _entry_point_file(folder)
+    if project is None:
         return None
-    targets = [target for _, target, _ in entry_points(text)]
+    with open(project, "rb") as stream:
+        targets = [target for _, target, _ in entry_points(decoded(stream.read()))]
     top = targets[0].partition(":")[0].partition(".")[0] if targets else ""
     source = os.path.join(folder, "src")
     source_root = source if top and os.path.exists(os.path.join(source, top)) else folder

@@ -5,7 +5,7 @@ from __future__ import annotations
 import ast
 from dataclasses import dataclass
 
-from automodel_lint.inference.bindings import dotted, paired, walk_here
+from automodel_lint.inference.bindings import dotted, parts_of, walk_here
 from automodel_lint.inference.classes import MethodView, builds_module, is_super
 from automodel_lint.inference.names import ClassEntity, External, FunctionEntity, Names, Scope, all_arguments
 
@@ -103,6 +103,13 @@ class Statements:
         harm = self._harm(statement)
         self._before.append(Before(statement, harm))
 
+    def forget(self, count: int) -> None:
+        """Keep only the first ``count`` statements: those of a handler run in place of the guard, not ahead of it."""
+        del self._before[count:]
+
+    def __len__(self) -> int:
+        return len(self._before)
+
     def finished(self, function: ast.FunctionDef | ast.AsyncFunctionDef) -> list[Before]:
         """Return all that ran before; a sub-config that is used as the config later on has been unwrapped too early."""
         used = {name for name in self._subs if self._used_as_config(name, function)}
@@ -148,9 +155,7 @@ class Statements:
 
     def _harm(self, statement: ast.stmt) -> str:
         for node in walk_here(statement):
-            harm = self._node_harm(node)
-            if not harm and isinstance(node, (ast.Assign, ast.AnnAssign, ast.NamedExpr)) and node.value is not None:
-                harm = self._assignment(node)
+            harm = self._node_harm(node) or self._assignment(node)
             if harm:
                 return harm
         return ""
@@ -277,17 +282,15 @@ class Statements:
                 return True
         return False
 
-    def _assignment(self, node: ast.Assign | ast.AnnAssign | ast.NamedExpr) -> str:
-        assert node.value is not None
-        for target in node.targets if isinstance(node, ast.Assign) else [node.target]:
-            for name, value in paired(target, node.value):
-                if value is None:
-                    harm = "rebinds the config" if name == self.use.parameter else ""
-                    self.use.names -= {name}
-                else:
-                    harm = self._bound(name, value)
-                if harm:
-                    return harm
+    def _assignment(self, node: ast.AST) -> str:
+        for name, value in parts_of(node):
+            if value is None:
+                harm = "rebinds the config" if name == self.use.parameter else ""
+                self.use.names -= {name}
+            else:
+                harm = self._bound(name, value)
+            if harm:
+                return harm
         return ""
 
     def _bound(self, name: str, value: ast.expr) -> str:
@@ -323,8 +326,7 @@ class Statements:
                 looks = dotted(node.func) in ("getattr", "hasattr", "isinstance", "vars")
                 if not looks and any(dotted(a) == name for a in (*node.args, *(k.value for k in node.keywords))):
                     return True
-            kept_whole = isinstance(node, ast.Assign) and dotted(node.value) == name
-            if kept_whole and any(dotted(t) in kept for t in node.targets):
+            elif any(target in kept and value and dotted(value) == name for target, value in parts_of(node)):
                 return True
         return False
 

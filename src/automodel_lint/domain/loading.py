@@ -6,7 +6,7 @@ import ast
 from collections.abc import Iterator
 
 from automodel_lint.domain.tying import FLAG, FLIP_GUARD
-from automodel_lint.inference.bindings import dotted, walk_here
+from automodel_lint.inference.bindings import dotted, parts_of, walk_here
 from automodel_lint.inference.classes import MethodView
 from automodel_lint.inference.names import FunctionEntity, Scope, all_arguments
 
@@ -46,8 +46,7 @@ class Loading:
         """Caller-given keyword arguments, or a dict taken out of them, that reach the making of a config."""
         scope = view.scope if isinstance(view, MethodView) else view.scope.entered(view.node.body, view.node.args)
         for node in _walk(view):
-            if isinstance(node, ast.Assign):
-                self._follow(node, given)
+            self._follow(node, given)
             if isinstance(node, ast.For) and _sets_each(node, given):
                 return f"sets every one of `{ast.unparse(node.iter)}` on the config"
             if not isinstance(node, ast.Call):
@@ -72,12 +71,13 @@ class Loading:
         return self._forwards(callee, {callee.node.args.kwarg.arg}, depth + 1)
 
     @staticmethod
-    def _follow(node: ast.Assign, given: set[str]) -> None:
+    def _follow(node: ast.AST, given: set[str]) -> None:
         """Names that hold the caller's arguments: aliases, copies, dicts taken out of them or filled from them."""
-        for target in node.targets:
-            names = [dotted(e) for e in target.elts] if isinstance(target, ast.Tuple) else [dotted(target)]
-            if dotted(node.value) in given or _taken_from(node.value, given) or _copied_from(node.value, given):
-                given.update(n for n in names if n)
+        for name, value in parts_of(node):
+            if value is not None and (
+                dotted(value) in given or _taken_from(value, given) or _copied_from(value, given)
+            ):
+                given.add(name)
 
     def _makes_config(self, call: ast.Call, scope: Scope) -> bool:
         """``…Config.from_pretrained(…)``, ``cls.config_class.from_pretrained(…)``, ``…Config(…)``."""
@@ -112,6 +112,14 @@ class Loading:
                     callee = view.callee(node) if depth < 3 and isinstance(view, MethodView) else None
                     if callee is not None:
                         todo.append((callee, depth + 1))
+
+
+def _keeps_options(test: ast.expr) -> bool:
+    """``key in ("revision", "token")``: only options that are written out pass, and the flag is none of them."""
+    if not isinstance(test, ast.Compare) or not isinstance(test.ops[0], ast.In):
+        return False
+    words = {n.value for n in ast.walk(test.comparators[0]) if isinstance(n, ast.Constant)}
+    return not words & {FLAG, "config"}
 
 
 def _walk(view: MethodView | FunctionEntity) -> Iterator[ast.AST]:
@@ -165,5 +173,5 @@ def _copied_from(value: ast.expr, given: set[str]) -> bool:
             words = [e.value for e in source.elts if isinstance(e, ast.Constant)]
             return FLAG in words or "config" in words
         if isinstance(source, ast.Call) and isinstance(source.func, ast.Attribute):
-            return dotted(source.func.value) in given and not value.generators[0].ifs
+            return dotted(source.func.value) in given and not any(map(_keeps_options, value.generators[0].ifs))
     return False

@@ -135,7 +135,10 @@ class Project:
         if isinstance(syntax, ParseProblem):
             return Resolution("unparsable")
         found = self.names.module(module)
-        entities = self.names.in_module(found, cls.partition(".")[0]) if found else None
+        name = cls.partition(".")[0]
+        entities = self.names.in_module(found, name) if found else None
+        if found and found.bindings.live(name) and not found.bindings.real(name):
+            entities = None
         for part in cls.split(".")[1:]:
             entities = [e for owner in entities or [] for e in self.names.attribute(owner, part)]
         if entities is None:

@@ -86,7 +86,7 @@ class ModelModule:
     @cached_property
     def exports(self) -> list[Binding]:
         """The module-level bindings of ``ModelClass`` that can be in force."""
-        return self.module.bindings.live("ModelClass") if self.module else []
+        return self.module.bindings.real("ModelClass") if self.module else []
 
     def exported(self, binding: Binding) -> list[Any] | None:
         """Return the classes that one binding names; ``None`` if that cannot be told."""

@@ -11,7 +11,7 @@ from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, field
 
 from automodel_lint.domain.constructor import Before, ConfigUse, Statements, config_parameter, passed_config
-from automodel_lint.inference.bindings import FUNCTIONS, Binding, walk_here
+from automodel_lint.inference.bindings import FUNCTIONS, Binding, literal_truth, walk_here
 from automodel_lint.inference.classes import Classes, Member, MethodView, is_super
 from automodel_lint.inference.names import ClassEntity, FunctionEntity
 
@@ -103,6 +103,8 @@ class _Walk:
             return guarded, False
         if isinstance(statement, (*FUNCTIONS, ast.ClassDef)):
             return guarded, True
+        if isinstance(statement, ast.If) and literal_truth(statement.test) is not None:
+            return self._block(statement.body if literal_truth(statement.test) else statement.orelse, guarded)
         if isinstance(statement, ast.If):
             return self._branching(statement, guarded)
         if isinstance(statement, (ast.With, ast.AsyncWith)):
@@ -160,7 +162,9 @@ class _Walk:
         done, alive = self._block(statement.body, guarded)
         for handler in statement.handlers:
             swallows = not any(isinstance(n, ast.Raise) for s in handler.body for n in walk_here(s))
+            before = len(self.statements)
             caught, _ = self._block(handler.body, guarded)
+            self.statements.forget(before)
             if swallows and not caught and done and not guarded:
                 done, self.result.first = False, None
         done, alive = self._block(statement.orelse, done) if alive else (done, alive)

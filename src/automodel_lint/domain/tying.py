@@ -5,9 +5,17 @@ from __future__ import annotations
 import ast
 from collections.abc import Iterator
 
-from automodel_lint.inference.bindings import FUNCTIONS, dotted, walk_here
+from automodel_lint.inference.bindings import (
+    FUNCTIONS,
+    branches,
+    dotted,
+    literal_truth,
+    parts_of,
+    statements_here,
+    walk_here,
+)
 from automodel_lint.inference.classes import MethodView, is_super
-from automodel_lint.inference.names import FunctionEntity
+from automodel_lint.inference.names import ClassEntity, FunctionEntity, Value
 
 FLAG = "tie_word_embeddings"
 FLIP_GUARD = "reject_tie_word_embeddings_flip"
@@ -19,8 +27,6 @@ _NEUTRAL_CALLS = ("getattr", "hasattr", "isinstance", "len", "callable", "bool",
 
 def aliases(node: ast.AST) -> bool:
     """Tell whether a node makes two weights one tensor: ``a.weight = b.weight`` and its relatives."""
-    if isinstance(node, ast.Assign):
-        return any(_names_weight(t) for t in node.targets) and _is_weight_of(node.value)
     if isinstance(node, ast.Call):
         name = dotted(node.func)
         last = name.rpartition(".")[2] or (node.func.attr if isinstance(node.func, ast.Attribute) else "")
@@ -29,7 +35,13 @@ def aliases(node: ast.AST) -> bool:
         if last in ("setattr", "register_parameter", "__setattr__"):
             words = [a.value for a in node.args if isinstance(a, ast.Constant)]
             return "weight" in words and any(_is_weight_of(a) for a in node.args)
-    return False
+        return False
+    targets = node.targets if isinstance(node, ast.Assign) else []
+    if any(_names_weight(t) for t in targets) and isinstance(node, ast.Assign) and _is_weight_of(node.value):
+        return True
+    return any(
+        name.endswith(".weight") and value is not None and _is_weight_of(value) for name, value in parts_of(node)
+    )
 
 
 def _names_weight(target: ast.expr) -> bool:
@@ -47,9 +59,10 @@ def _is_weight_of(value: ast.expr) -> bool:
 
 def head_swaps(node: ast.AST, self_name: str) -> bool:
     """``self.lm_head = self.model.embed_tokens``: the head is the embedding module itself."""
-    if not isinstance(node, ast.Assign) or not isinstance(node.value, ast.Attribute):
-        return False
-    return any(dotted(t) == f"{self_name}.lm_head" for t in node.targets) and "embed" in dotted(node.value)
+    return any(
+        name == f"{self_name}.lm_head" and isinstance(value, ast.Attribute) and "embed" in dotted(value)
+        for name, value in parts_of(node)
+    )
 
 
 class Tying:
@@ -94,31 +107,35 @@ class Tying:
         for statement in body:
             if isinstance(statement, (*FUNCTIONS, ast.ClassDef)):
                 continue
-            if isinstance(statement, ast.If):
-                if self._consults_flag(statement.test):
-                    both = self._ungated(statement.body) if self._ungated(statement.orelse) else None
-                    if both is not None or _leaves(statement.body) or _leaves(statement.orelse):
-                        return both
+            if isinstance(statement, ast.If) and literal_truth(statement.test) is None:
+                found = self._ungated_choice(statement.test, statement.body, statement.orelse)
+                if found is None and self._consults_flag(statement.test):
+                    if _leaves(statement.body) or _leaves(statement.orelse):
+                        return None
                     continue
-                found = self._ungated(statement.body) or self._ungated(statement.orelse)
-                if found:
-                    return found
-            elif isinstance(statement, (ast.With, ast.For, ast.While, ast.Try)):
-                inner = [
-                    *statement.body,
-                    *getattr(statement, "orelse", []),
-                    *getattr(statement, "finalbody", []),
-                ]
-                found = self._ungated(inner)
-                if found:
-                    return found
+            elif isinstance(statement, (ast.While, ast.Match)):
+                asked = statement.test if isinstance(statement, ast.While) else statement.subject
+                inner = [s for branch, _ in branches(statement) for s in branch]
+                found = None if self._consults_flag(asked) else self._ungated(inner)
+            elif isinstance(statement, (ast.If, ast.With, ast.For, ast.Try)):
+                found = self._ungated([s for branch, _ in branches(statement) for s in branch])
             elif isinstance(statement, ast.Assert) and self._consults_flag(statement.test):
                 return None
             else:
+                found = None
                 for node in walk_here(statement):
                     if aliases(node) or head_swaps(node, self.view.self_name) or self._helper_ties(node):
                         return self._unless_conditional(node, statement)
+            if found is not None:
+                return found
         return None
+
+    def _ungated_choice(self, test: ast.expr, body: list[ast.stmt], orelse: list[ast.stmt]) -> ast.AST | None:
+        """Under a condition on the flag only what both sides tie is ungated; under another one, what either does."""
+        first, second = self._ungated(body), self._ungated(orelse)
+        if self._consults_flag(test):
+            return first if second is not None else None
+        return first or second
 
     def _helper_ties(self, node: ast.AST) -> bool:
         """A method or function of the checkout that ties without asking either."""
@@ -139,7 +156,8 @@ class Tying:
 
     def _is_flag(self, node: ast.AST) -> bool:
         if isinstance(node, ast.Attribute):
-            return FLAG in node.attr or "tied" in node.attr or node.attr.startswith("tie_")
+            plain = FLAG in node.attr or "tied" in node.attr or node.attr.startswith("tie_")
+            return plain or (dotted(node.value) == self.view.self_name and self._own_attribute_asks(node.attr))
         if isinstance(node, ast.Constant):
             return isinstance(node.value, str) and FLAG in node.value
         if isinstance(node, ast.Name):
@@ -151,11 +169,28 @@ class Tying:
             return not called & set(_NEUTRAL_CALLS) and self._call_may_ask(node)
         return False
 
+    def _own_attribute_asks(self, name: str) -> bool:
+        """A property that reads the flag, or an attribute that some method has set from it."""
+        classes, receiver = self.view.classes, self.view.receiver
+        members, _ = classes.find(receiver, name)
+        if any(m.function is not None and any(FLAG in w for w in _words(m.function)) for m in members):
+            return True
+        for ancestor in classes.mro(receiver):
+            for function in classes.methods(ancestor) if isinstance(ancestor, ClassEntity) else ():
+                for statement in statements_here(function.body):
+                    for target, value in parts_of(statement):
+                        if target.endswith(f".{name}") and value is not None and any(FLAG in w for w in _words(value)):
+                            return True
+        return False
+
     def _name_is_flag(self, node: ast.Name) -> bool:
-        """A local that was read from the flag."""
+        """A local that was read from the flag, or a constant that holds its name."""
         frame = self.view.scope.frames[0]
         values = [b.node for b in frame.live(node.id) if isinstance(b.node, ast.expr)]
-        return any(self._consults_flag(v) for v in values)
+        if values:
+            return any(self._consults_flag(v) for v in values)
+        found = self.view.classes.names.resolve(node, self.view.scope)
+        return any(isinstance(e, Value) and isinstance(e.expr, ast.Constant) and e.expr.value == FLAG for e in found)
 
     def _call_may_ask(self, call: ast.Call) -> bool:
         callee = self.view.callee(call)

@@ -24,6 +24,7 @@ class Binding:
     conditional: bool = False
     target: str = ""
     name: str = ""
+    unreal: bool = False  # under ``if TYPE_CHECKING:``, so for readers only
 
 
 @dataclass(eq=False)
@@ -32,6 +33,10 @@ class Bindings:
 
     names: dict[str, list[Binding]] = field(default_factory=dict)
     stars: list[str] = field(default_factory=list)
+
+    def real(self, name: str) -> list[Binding]:
+        """Return the bindings that can be in force when the code runs."""
+        return [binding for binding in self.live(name) if not binding.unreal]
 
     def live(self, name: str) -> list[Binding]:
         """Return the bindings of ``name`` that can be in force at the end of the block.
@@ -93,8 +98,13 @@ def _collect(body: list[ast.stmt], package: str, found: Bindings, conditional: b
         else:
             for name in _targets(statement):
                 add(name, Binding("opaque", statement, conditional))
+            known = {id(b) for bound in found.names.values() for b in bound} if _for_readers(statement) else set()
             for branch, sure in branches(statement):
                 _collect(branch, package, found, conditional or not sure)
+                if _for_readers(statement) and branch is statement.body:
+                    for bound in found.names.values():
+                        for binding in bound:
+                            binding.unreal = binding.unreal or id(binding) not in known
 
 
 def absolute_module(statement: ast.ImportFrom, package: str) -> str:
@@ -138,6 +148,27 @@ def paired(target: ast.expr, value: ast.expr | None) -> Iterator[tuple[str, ast.
         yield name, value
 
 
+def literal_truth(test: ast.expr) -> bool | None:
+    """Return what a condition surely is by its own letters (``True``, ``0``, ``not False``), else ``None``."""
+    if isinstance(test, ast.Constant):
+        return bool(test.value)
+    if isinstance(test, ast.UnaryOp) and isinstance(test.op, ast.Not):
+        inner = literal_truth(test.operand)
+        return None if inner is None else not inner
+    return None
+
+
+def _for_readers(statement: ast.stmt) -> bool:
+    return isinstance(statement, ast.If) and dotted(statement.test).rpartition(".")[2] == "TYPE_CHECKING"
+
+
+def parts_of(node: ast.AST) -> list[tuple[str, ast.expr | None]]:
+    """Return the dotted names that an assignment of whatever shape binds, each with its part of the value."""
+    if isinstance(node, ast.NamedExpr):
+        return list(paired(node.target, node.value))
+    return list(assigned(node)) if isinstance(node, (ast.Assign, ast.AnnAssign, ast.AugAssign)) else []
+
+
 def _targets(statement: ast.stmt) -> Iterator[str]:
     if isinstance(statement, (ast.For, ast.AsyncFor)):
         yield from (name for name, _ in paired(statement.target, None))
@@ -151,6 +182,8 @@ def branches(statement: ast.stmt) -> Iterator[tuple[list[ast.stmt], bool]]:
     """Yield the blocks inside a compound statement, each with whether it runs whenever the statement does."""
     if isinstance(statement, (ast.With, ast.AsyncWith)):
         yield statement.body, True
+    elif isinstance(statement, ast.If) and literal_truth(statement.test) is not None:
+        yield statement.body if literal_truth(statement.test) else statement.orelse, True
     elif isinstance(statement, (ast.If, ast.For, ast.AsyncFor, ast.While)):
         yield statement.body, False
         yield statement.orelse, False

@@ -9,6 +9,7 @@ from collections.abc import Iterator
 from automodel_lint.domain.model_class import ModelClass, is_hf_model
 from automodel_lint.domain.things import ModelModule
 from automodel_lint.findings import Finding, Span
+from automodel_lint.inference.bindings import statements_here
 from automodel_lint.inference.classes import Ancestor
 from automodel_lint.inference.names import ClassEntity, External, Module, Scope
 from automodel_lint.inference.values import Undecided
@@ -96,10 +97,7 @@ def _binds(model: ModelClass, package: Module) -> bool:
     """Whether importing the package binds the class's name (an import for type checkers alone does not)."""
     if model.names.in_module(package, model.name) is None:
         return False
-    unreal = [s for s in package.syntax.body if isinstance(s, ast.If) and ast.unparse(s.test).endswith("TYPE_CHECKING")]
-    hidden = {id(n) for s in unreal for inner in s.body for n in ast.walk(inner)}
-    live = package.bindings.live(model.name)
-    return not live or any(id(b.node) not in hidden for b in live)
+    return bool(package.bindings.real(model.name)) or not package.bindings.live(model.name)
 
 
 def _serves_lazily(package: Module, name: str) -> bool:
@@ -123,7 +121,7 @@ def _targets(statement: ast.stmt) -> list[ast.expr]:
 
 
 def _all_statement(package: Module) -> ast.stmt | None:
-    for statement in package.syntax.body:
+    for statement in statements_here(package.syntax.body):
         if any(isinstance(t, ast.Name) and t.id == "__all__" for t in _targets(statement)):
             return statement
     return None

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import ast
 from collections.abc import Iterator
+from contextlib import suppress
 
 from automodel_lint.domain.loading import Loading
 from automodel_lint.domain.model_class import POLICIES, ModelClass
@@ -12,8 +13,8 @@ from automodel_lint.domain.tying import FLAG, FLIP_GUARD, Tying, refused_argumen
 from automodel_lint.findings import Finding, Severity
 from automodel_lint.inference.bindings import dotted, nodes_on
 from automodel_lint.inference.classes import MACHINERY
-from automodel_lint.inference.names import ClassEntity
-from automodel_lint.inference.values import Ref
+from automodel_lint.inference.names import ClassEntity, Scope
+from automodel_lint.inference.values import Ref, Undecided
 from automodel_lint.rules import rule
 
 POLICY = "tie_word_embeddings_support"
@@ -162,12 +163,14 @@ def tie_weights_ungated(model: ModelClass) -> Iterator[Finding]:
 @rule("NAM216")
 def tie_flag_default(package: ModelPackage) -> Iterator[Finding]:
     reads = []
-    for module in package.modules(FLAG.encode()):
-        for node in nodes_on(module.syntax, package.project.tree.lines_with(module.path, FLAG)):
-            if isinstance(node, ast.Call) and _reads_flag(node):
-                default = node.args[2]
-                if isinstance(default, ast.Constant):
-                    reads.append((module.path, node, default.value))
+    for module in package.modules(b"tie_"):
+        names = [n for n, bound in module.bindings.names.items() if any(_is_flag_text(b.node) for b in bound)]
+        lines = {n for word in ("tie_", *names) for n in package.project.tree.lines_with(module.path, word)}
+        scope = Scope(module)
+        for node in nodes_on(module.syntax, lines):
+            if isinstance(node, ast.Call) and _reads_flag(package, node, scope):
+                with suppress(Undecided):
+                    reads.append((module.path, node, package.project.values.single(node.args[2], scope)))
     defaults = {repr(value) for _, _, value in reads}
     if len(defaults) > 1:
         reads.sort(key=lambda r: (r[0], r[1].lineno))
@@ -176,10 +179,14 @@ def tie_flag_default(package: ModelPackage) -> Iterator[Finding]:
         yield package.finding(path, node, value=repr(value), others=others)
 
 
-def _reads_flag(call: ast.Call) -> bool:
+def _is_flag_text(node: ast.AST) -> bool:
+    return isinstance(node, ast.Constant) and node.value == FLAG
+
+
+def _reads_flag(package: ModelPackage, call: ast.Call, scope: Scope) -> bool:
     """``getattr(<some config>, "tie_word_embeddings", D)``."""
     if dotted(call.func) != "getattr" or len(call.args) != 3:
         return False
     words = [n.id if isinstance(n, ast.Name) else getattr(n, "attr", "") for n in ast.walk(call.args[0])]
     about_config = any(word.lower().endswith(("config", "cfg")) for word in words)
-    return about_config and isinstance(call.args[1], ast.Constant) and call.args[1].value == FLAG
+    return about_config and package.project.values.text(call.args[1], scope) == FLAG
