@@ -13,7 +13,7 @@ from pathlib import Path
 from automodel_lint.session import Report, Request, Session
 
 from .mutations import PACKAGE, REGISTRY, SETTINGS, Edit
-from .page_checkout import LIBRARY
+from .page_framework import LIBRARY
 
 CLEAN = ("fir", "spruce", "cedar", "willow", "larch", "juniper")
 EXAMPLE = Path(__file__).resolve().parents[1] / "examples" / "acme_automodel"
