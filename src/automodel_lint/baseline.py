@@ -3,13 +3,12 @@
 from __future__ import annotations
 
 import json
-import os
-import tempfile
 from collections import Counter
 from dataclasses import dataclass, replace
 
 from automodel_lint.findings import Finding
 from automodel_lint.source import digest
+from automodel_lint.writing import write_whole
 
 VERSION = 1
 
@@ -78,9 +77,6 @@ def write(path: str, findings: list[Finding]) -> None:
     ordered = dict(sorted(entries.items(), key=lambda item: (item[1]["path"], item[1]["code"], item[0])))
     text = json.dumps({"version": VERSION, "findings": ordered}, indent=1) + "\n"
     try:
-        handle, temporary = tempfile.mkstemp(dir=os.path.dirname(os.path.abspath(path)), suffix=".tmp")
-        with os.fdopen(handle, "w", encoding="utf-8") as stream:
-            stream.write(text)
-        os.replace(temporary, path)
+        write_whole(path, text)
     except OSError as error:
         raise BaselineError(f"{path}: cannot be written: {error}") from error

@@ -8,12 +8,12 @@ from __future__ import annotations
 
 import json
 import os
-import tempfile
 from collections.abc import Callable
 from typing import Any
 
 from automodel_lint import __version__
 from automodel_lint.source import Dep, SourceTree, digest
+from automodel_lint.writing import write_whole
 
 FORMAT = 1
 FOLDER = ".automodel_lint_cache"
@@ -98,20 +98,14 @@ def _prune(folder: str) -> None:
 
 def _replace(path: str, text: str) -> None:
     folder = os.path.dirname(path)
-    temporary = None
     try:
         os.makedirs(folder, exist_ok=True)
         ignore = os.path.join(folder, ".gitignore")
         if not os.path.exists(ignore):
-            with open(ignore, "w", encoding="utf-8") as stream:
-                stream.write("*\n")
-        handle, temporary = tempfile.mkstemp(dir=folder, suffix=".tmp")
-        with os.fdopen(handle, "w", encoding="utf-8") as stream:
-            stream.write(text)
-        os.replace(temporary, path)
-    except OSError:
-        if temporary is not None and os.path.exists(temporary):
-            os.unlink(temporary)
+            write_whole(ignore, "*\n")
+        write_whole(path, text)
+    except OSError:  # a run without a cache is slower, not wrong
+        pass
 
 
 def cache_path(folder: str, *parts: str) -> str:

@@ -5,7 +5,6 @@ from __future__ import annotations
 import importlib
 import os
 import sys
-import tempfile
 import time
 from contextlib import suppress
 from typing import Any
@@ -16,6 +15,7 @@ from automodel_lint.findings import Severity
 from automodel_lint.report import Report, together
 from automodel_lint.request import Request, UsageError
 from automodel_lint.session import Session, sessions
+from automodel_lint.writing import write_whole
 
 FORMATS = ("text", "concise", "json")
 
@@ -141,11 +141,7 @@ def _write(text: str, path: str | None) -> None:
     if path is None:
         click.echo(text, nl=False, color=True if os.environ.get("FORCE_COLOR") else None)
         return
-    folder = os.path.dirname(os.path.abspath(path))
     try:
-        handle, temporary = tempfile.mkstemp(dir=folder, suffix=".tmp")
-        with os.fdopen(handle, "w", encoding="utf-8") as stream:
-            stream.write(click.unstyle(text))
-        os.replace(temporary, path)
+        write_whole(path, click.unstyle(text))
     except OSError as error:
         raise UsageError(f"{path}: cannot be written: {error.strerror}") from error

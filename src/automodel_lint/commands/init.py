@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import os
-import tempfile
 from typing import Any
 
 import click
@@ -13,6 +12,7 @@ from tomlkit.exceptions import TOMLKitError
 from automodel_lint.config import OWN_FILE, ConfigError, find
 from automodel_lint.domain.checkout import CheckoutNotFound, locate
 from automodel_lint.request import UsageError
+from automodel_lint.writing import write_whole
 
 _COMMENT = "docs/configuration.md of automodel-lint describes all keys"
 
@@ -99,13 +99,6 @@ def _add_external(ruff: Any) -> None:
 
 def _replace(path: str, text: str) -> None:
     try:
-        handle, temporary = tempfile.mkstemp(dir=os.path.dirname(os.path.abspath(path)), suffix=".tmp")
-        with os.fdopen(handle, "w", encoding="utf-8", newline="") as stream:
-            stream.write(text)
-        if os.path.exists(path):
-            os.chmod(temporary, os.stat(path).st_mode & 0o7777)
-        else:
-            os.chmod(temporary, 0o644)
-        os.replace(temporary, os.path.realpath(path))
+        write_whole(path, text)
     except OSError as error:
         raise UsageError(f"{path}: cannot be written: {error.strerror}") from error

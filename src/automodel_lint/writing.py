@@ -1,0 +1,24 @@
+"""Files are written whole or not at all."""
+
+from __future__ import annotations
+
+import os
+import tempfile
+
+
+def write_whole(path: str, text: str) -> None:
+    """Put ``text`` (UTF-8, line ends as they are) in place of a file; whoever reads it sees the old or the new.
+
+    Permission bits are kept, a link keeps pointing at the file. Raises ``OSError``, and then leaves nothing behind.
+    """
+    target = os.path.realpath(path)
+    mode = os.stat(target).st_mode & 0o7777 if os.path.exists(target) else 0o644
+    handle, temporary = tempfile.mkstemp(dir=os.path.dirname(target), suffix=".tmp")
+    try:
+        with os.fdopen(handle, "w", encoding="utf-8", newline="") as stream:
+            stream.write(text)
+        os.chmod(temporary, mode)
+        os.replace(temporary, target)
+    except BaseException:
+        os.unlink(temporary)
+        raise
