@@ -10,19 +10,11 @@ from automodel_lint.domain.causal_head import owns_causal_head
 from automodel_lint.domain.project import Project
 from automodel_lint.domain.tie_guard import Guarding, guarding
 from automodel_lint.findings import Finding, Severity
-from automodel_lint.inference.classes import Ancestor, Member, MethodView
-from automodel_lint.inference.names import ClassEntity, External, Scope
+from automodel_lint.inference.classes import Ancestor, Member, MethodView, is_hf_model
+from automodel_lint.inference.names import ClassEntity, Scope
 from automodel_lint.inference.values import Ref, Undecided
 
 POLICIES = ("BOTH", "TIED_ONLY", "UNTIED_ONLY")
-# Library classes that a model class can be derived from; all of them derive from PreTrainedModel.
-_HF_MODEL_ENDINGS = (
-    "PreTrainedModel",
-    "Model",
-    "ForCausalLM",
-    "ForConditionalGeneration",
-    "ForSequenceClassification",
-)
 
 
 class ModelClass:
@@ -178,12 +170,3 @@ class ModelClass:
         """Whether the policy lets the head be tied, whichever branch declares it."""
         policies = self.tie_policies
         return bool(policies) and policies <= {"BOTH", "TIED_ONLY"}
-
-
-def is_hf_model(ancestor: Ancestor) -> bool:
-    """Tell whether an ancestor is ``PreTrainedModel`` or, its source not at hand, a model class derived from it."""
-    top, _, _ = ancestor.fqn.partition(".")
-    name = ancestor.fqn.rpartition(".")[2]
-    if isinstance(ancestor, ClassEntity):
-        return name == "PreTrainedModel" and top == "transformers"
-    return isinstance(ancestor, External) and top == "transformers" and name.endswith(_HF_MODEL_ENDINGS)

@@ -26,7 +26,7 @@ def config_classes(model: ModelClass) -> list[ClassEntity]:
             found += _classes(model, member.value, model.member_scope(member))
     init = model.method("__init__")
     if init is not None:
-        name = config_parameter(init.node, init.scope, model.names)
+        name = config_parameter(init.node)
         for argument in all_arguments(init.node.args):
             if argument.arg == name and argument.annotation is not None:
                 found += _classes(model, argument.annotation, Scope(init.owner.module, init.owner.scope.frames))

@@ -8,12 +8,13 @@ from __future__ import annotations
 
 import ast
 from collections.abc import Iterable, Iterator
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 
-from automodel_lint.domain.constructor import Before, ConfigUse, Statements, config_parameter, passed_config
-from automodel_lint.inference.bindings import FUNCTIONS, Binding, literal_truth, walk_here
+from automodel_lint.domain.before_guard import Before, Statements
+from automodel_lint.domain.constructor import ConfigUse, config_parameter, passed_config
+from automodel_lint.inference.bindings import FUNCTIONS, Binding, dotted, literal_truth, walk_here
 from automodel_lint.inference.classes import Classes, Member, MethodView, is_super
-from automodel_lint.inference.names import ClassEntity, FunctionEntity
+from automodel_lint.inference.names import ClassEntity, FunctionEntity, Scope, Value
 
 GUARD = "reject_unsupported_tie_word_embeddings"
 
@@ -68,11 +69,11 @@ def guarding(classes: Classes, cls: ClassEntity, after: ClassEntity | None = Non
 class _Walk:
     """Follows one constructor."""
 
-    def __init__(self, view: MethodView, depth: int):
-        self.view, self.depth = view, depth
+    def __init__(self, view: MethodView, depth: int, class_names: frozenset[str] = frozenset()):
+        self.view, self.depth, self.class_names = view, depth, class_names
         self.classes = view.classes
         self.result = Guarding(view.owner, view.node)
-        self.use = ConfigUse(config_parameter(view.node, view.scope, view.classes.names), view.self_name)
+        self.use = ConfigUse(config_parameter(view.node), view.self_name)
         self.statements = Statements(view, self.use)
         self.leaked = False
         self._known: dict[ast.stmt, bool] = {}
@@ -81,7 +82,19 @@ class _Walk:
         guarded, _ = self._block(self.view.node.body, False)
         self.result.complete = guarded and not self.leaked
         self.result.before = self.statements.finished(self.view.node)
+        if not self.result.complete and any(self._guards(d) for d in self.view.node.decorator_list):
+            self.result.decided = False
         return self.result
+
+    def _guards(self, decorator: ast.expr) -> bool:
+        """Whether a decorator of the checkout runs the guard around the constructor."""
+        func = decorator.func if isinstance(decorator, ast.Call) else decorator
+        return any(
+            isinstance(n, ast.Call) and self.classes.names.leads_to(n, e.scope, GUARD)
+            for e in self.classes.names.resolve(func, self.view.owner.scope)
+            if isinstance(e, FunctionEntity)
+            for n in ast.walk(e.node)
+        )
 
     def _block(self, body: list[ast.stmt], guarded: bool) -> tuple[bool, bool]:
         """Run a block; returns whether the guard has run at its end, and whether its end is reached at all."""
@@ -110,7 +123,10 @@ class _Walk:
         if isinstance(statement, (ast.With, ast.AsyncWith)):
             if not guarded:
                 self.statements.entered(statement)
-            return self._block(statement.body, guarded)
+            done, alive = self._block(statement.body, guarded)
+            if done and not guarded and any(_suppresses(item.context_expr) for item in statement.items):
+                done, self.result.first = False, None
+            return done, alive
         if isinstance(statement, ast.Match):
             return self._matching(statement, guarded)
         if isinstance(statement, ast.Try):
@@ -120,18 +136,19 @@ class _Walk:
                 self._block(statement.body, guarded)
                 self.result.first = None if not guarded else self.result.first
             elif not guarded:
+                self.leaked = self.leaked or _returns(statement)
                 self.statements.passed(statement)
             return guarded, True
         return self._simple(statement, guarded), True
 
     def _branching(self, statement: ast.If, guarded: bool) -> tuple[bool, bool]:
-        if not self._has_guard(statement) and not any(isinstance(n, ast.Return) for n in walk_here(statement)):
+        if not self._has_guard(statement) and not _returns(statement):
             self.statements.passed(statement)
             return guarded, True
         return self._either((statement.body, statement.orelse), guarded)
 
     def _matching(self, statement: ast.Match, guarded: bool) -> tuple[bool, bool]:
-        if not self._has_guard(statement):
+        if not self._has_guard(statement) and not _returns(statement):
             if not guarded:
                 self.statements.passed(statement)
             return guarded, True
@@ -159,15 +176,30 @@ class _Walk:
         return done, True
 
     def _trying(self, statement: ast.Try, guarded: bool) -> tuple[bool, bool]:
-        done, alive = self._block(statement.body, guarded)
-        for handler in statement.handlers:
-            swallows = not any(isinstance(n, ast.Raise) for s in handler.body for n in walk_here(s))
-            before = len(self.statements)
-            caught, _ = self._block(handler.body, guarded)
-            self.statements.forget(before)
-            if swallows and not caught and done and not guarded:
-                done, self.result.first = False, None
+        """Follow ``try``: behind it the guard has run only if it has on every way there.
+
+        Where the guard comes first in the block, a handler runs after it, unless it is the guard's own error that the
+        handler catches (and swallows).
+        """
+        known = self.result.first
+        opens = bool(statement.body) and self._block(statement.body[:1], guarded)[0]
+        done, alive = self._block(statement.body[1:] if opens else statement.body, opens or guarded)
+        first = self.result.first
         done, alive = self._block(statement.orelse, done) if alive else (done, alive)
+        ends = [done] if alive else []
+        caught = False
+        for handler in statement.handlers:
+            catches = not caught and _catches(handler.type)
+            caught = caught or catches
+            before = len(self.statements)
+            handled, goes_on = self._block(handler.body, opens and not catches)
+            self.statements.forget(before)
+            if goes_on and (not opens or catches or handled):
+                ends.append(handled)
+        done = all(ends) if ends else done
+        if not guarded:
+            self.result.first = first if done else known
+        alive = bool(ends)
         return self._block(statement.finalbody, done) if statement.finalbody else (done, alive)
 
     def _simple(self, statement: ast.stmt, guarded: bool) -> bool:
@@ -197,9 +229,28 @@ class _Walk:
         """Return what a call does about the guard, directly, through a base constructor or through a helper."""
         if self.classes.names.leads_to(call, self.view.scope, GUARD):
             return self._direct(call)
+        if self._is_made_from_guard(call.func):
+            return GuardCall(call, config=None, cls=None)
         if _is_constructor_call(call):
             return self._base_constructor(call)
         return self._helper(call)
+
+    def _is_made_from_guard(self, func: ast.expr) -> bool:
+        """``functools.partial(guard)``, ``staticmethod(guard)``: what is called is the guard, its arguments unclear."""
+        if isinstance(func, ast.Attribute) and self.view.is_self_or_class(func.value):
+            members, _ = self.classes.find(self.view.receiver, func.attr)
+            values = [(m.value, m.owner.scope) for m in members if m.value is not None]
+        else:
+            found = self.classes.names.resolve(func, self.view.scope) if isinstance(func, ast.Name) else []
+            values = [(e.expr, e.scope) for e in found if isinstance(e, Value)]
+        return any(
+            isinstance(value, ast.Call)
+            and any(f.endswith(f".{GUARD}") for a in value.args for f in self._fqns(a, scope))
+            for value, scope in values
+        )
+
+    def _fqns(self, expr: ast.expr, scope: Scope) -> set[str]:
+        return self.classes.names.fqns(expr, scope)
 
     def _direct(self, call: ast.Call) -> GuardCall:
         if any(isinstance(a, ast.Starred) for a in call.args) or any(k.arg is None for k in call.keywords):
@@ -216,7 +267,9 @@ class _Walk:
         )
 
     def _is_own_class(self, expr: ast.expr | None) -> bool:
-        if isinstance(expr, ast.Name):  # cls = type(self)
+        if isinstance(expr, ast.Name):  # cls = type(self), a classmethod's cls, a helper's parameter
+            if expr.id in self.class_names or (expr.id == "cls" and self.view.self_name == "cls"):
+                return True
             values = self.view.scope.frames[0].live(expr.id)
             return len(values) == 1 and isinstance(values[0].node, ast.expr) and self._is_own_class(values[0].node)
         if isinstance(expr, ast.Call) and isinstance(expr.func, ast.Name) and expr.func.id == "type":
@@ -229,7 +282,7 @@ class _Walk:
     def _base_constructor(self, call: ast.Call) -> GuardCall | None:
         assert isinstance(call.func, ast.Attribute)
         if is_super(call.func.value):
-            base = guarding(self.classes, self.view.receiver, self.view.owner, self.depth + 1)
+            base = guarding(self.classes, self.view.receiver, self._behind(call.func.value), self.depth + 1)
         else:
             entities = self.classes.names.resolve(call.func.value, self.view.scope)
             entity = entities[0] if len(entities) == 1 else None
@@ -241,28 +294,40 @@ class _Walk:
         if not base.complete or base.function is None:
             return None
         self.result.base = base
-        config = passed_config(call, base.function, not is_super(call.func.value))
+        config = passed_config(call, base.function, is_super(call.func.value))
         same = None if config is None else self.use.is_original(config)
         return GuardCall(call, base.owner, config=same, config_text=ast.unparse(config) if config else "")
+
+    def _behind(self, call: ast.expr) -> ClassEntity:
+        """The class behind which ``super()`` looks: the one it names, or the one the method stands in."""
+        assert isinstance(call, ast.Call)
+        named = self.classes.names.resolve(call.args[0], self.view.scope) if call.args else []
+        return named[0] if len(named) == 1 and isinstance(named[0], ClassEntity) else self.view.owner
 
     def _helper(self, call: ast.Call) -> GuardCall | None:
         """A method or function of the checkout that runs the guard as its own business, on a config it is given."""
         if self.depth > 4 or self.use.parameter is None:
             return None
+        on_self = isinstance(call.func, ast.Attribute) and self.view.is_self_or_class(call.func.value)
         arguments = [*call.args, *(k.value for k in call.keywords)]
-        on_self = isinstance(call.func, ast.Attribute) and self._is_self(call.func.value)
-        if not on_self and not any(self._is_self(a) for a in arguments):
+        if not on_self and not any(self.view.is_self_or_class(a) for a in arguments):
             return None
         callee = self.view.callee(call)
         if isinstance(callee, FunctionEntity):
             callee = _FunctionView(self.classes, self.view, callee)
         if callee is None or not self._mentions_guard(callee):
             return None
-        inner = _Walk(callee, self.depth + 3).run()
-        if not inner.complete:
+        parameters = [a.arg for a in (*callee.node.args.posonlyargs, *callee.node.args.args)][1 if on_self else 0 :]
+        classes = {p for p, a in zip(parameters, call.args, strict=False) if self._is_own_class(a)}
+        classes |= {k.arg for k in call.keywords if k.arg and self._is_own_class(k.value)}
+        inner = _Walk(callee, self.depth + 3, frozenset(classes)).run()
+        if not inner.complete or inner.first is None:
             return None
-        config = passed_config(call, callee.node, not on_self)
-        return GuardCall(call, config=None if config is None else self.use.is_original(config))
+        config = passed_config(call, callee.node, on_self)
+        same = None if config is None else self.use.is_original(config)
+        if inner.first.config is False:
+            return replace(inner.first, node=call)
+        return GuardCall(call, None, same, inner.first.cls, ast.unparse(config) if config else "", inner.first.cls_text)
 
     def _mentions_guard(self, callee: MethodView) -> bool:
         return any(self.classes.names.leads_to(c, callee.scope, GUARD) for c in callee.calls())
@@ -290,6 +355,27 @@ def evaluated(node: ast.AST) -> Iterator[ast.AST]:
         children = ()
     for child in children:
         yield from evaluated(child)
+
+
+_CAUGHT = ("NotImplementedError", "RuntimeError", "Exception", "BaseException")
+
+
+def _catches(kind: ast.expr | None) -> bool:
+    """Tell whether an ``except`` clause catches the guard's ``NotImplementedError``."""
+    if kind is None:
+        return True
+    kinds = kind.elts if isinstance(kind, ast.Tuple) else [kind]
+    return any(dotted(k).rpartition(".")[2] in _CAUGHT for k in kinds)
+
+
+def _suppresses(context: ast.expr) -> bool:
+    """``contextlib.suppress(NotImplementedError)``."""
+    is_suppress = isinstance(context, ast.Call) and dotted(context.func).rpartition(".")[2] == "suppress"
+    return is_suppress and any(_catches(a) for a in context.args)  # type: ignore[attr-defined]
+
+
+def _returns(statement: ast.stmt) -> bool:
+    return any(isinstance(n, ast.Return) for n in walk_here(statement))
 
 
 def _is_constructor_call(call: ast.Call) -> bool:

@@ -22,6 +22,7 @@ from automodel_lint.source import remembered
 
 # Roots of torch, transformers and the standard library that carry neither weights nor policies of their own.
 MACHINERY = frozenset({"object", "Module", "ABC", "Generic", "Protocol", "GenerationMixin", "PushToHubMixin"})
+_NO_MODULES = ("Parameter", "Buffer", "ParamSpec")
 _MODULE = frozenset({"torch.nn.Module", "torch.nn.modules.module.Module", "nn.Module"})
 
 
@@ -111,7 +112,7 @@ class Classes:
 
     def has_module_base(self, cls: ClassEntity) -> bool:
         """Tell whether a class is known to be a ``torch.nn.Module``."""
-        return any(isinstance(a, External) and builds_module(a.fqn) for a in self.mro(cls))
+        return any(is_hf_model(a) or (isinstance(a, External) and builds_module(a.fqn)) for a in self.mro(cls))
 
     # -- members --------------------------------------------------------------------------------------------
 
@@ -215,6 +216,14 @@ class MethodView:
         arguments = [*self.node.args.posonlyargs, *self.node.args.args]
         return arguments[0].arg if arguments else ""
 
+    def is_self_or_class(self, expr: ast.expr) -> bool:
+        """Tell whether an expression is the object, or its class (``cls``, ``type(self)``, ``self.__class__``)."""
+        if isinstance(expr, ast.Name):
+            return expr.id in (self.self_name, "cls")
+        if isinstance(expr, ast.Call) and isinstance(expr.func, ast.Name) and expr.func.id == "type":
+            return len(expr.args) == 1 and self.is_self_or_class(expr.args[0])
+        return isinstance(expr, ast.Attribute) and expr.attr == "__class__" and self.is_self_or_class(expr.value)
+
     def walk(self) -> Iterator[ast.AST]:
         """Walk everything that running the method can run (nested functions and classes apart)."""
         for statement in self.node.body:
@@ -228,13 +237,12 @@ class MethodView:
     def callee(self, call: ast.Call) -> MethodView | FunctionEntity | None:
         """Return the method or function of the checkout that a call surely leads to, if that can be told."""
         func = call.func
-        if isinstance(func, ast.Attribute) and isinstance(func.value, ast.Name):
-            if func.value.id in (self.self_name, "cls"):
-                members, opaque = self.classes.find(self.receiver, func.attr)
-                if opaque or len(members) != 1 or members[0].function is None:
-                    return None
-                return MethodView(self.classes, self.receiver, members[0])
-        elif is_super(func.value if isinstance(func, ast.Attribute) else None):
+        if isinstance(func, ast.Attribute) and self.is_self_or_class(func.value):
+            members, opaque = self.classes.find(self.receiver, func.attr)
+            if opaque or len(members) != 1 or members[0].function is None:
+                return None
+            return MethodView(self.classes, self.receiver, members[0])
+        if is_super(func.value if isinstance(func, ast.Attribute) else None):
             assert isinstance(func, ast.Attribute)
             members, opaque = self.classes.find(self.receiver, func.attr, after=self.owner)
             if opaque or len(members) != 1 or members[0].function is None:
@@ -245,6 +253,19 @@ class MethodView:
         return functions[0] if len(functions) == 1 and len(entities) == 1 else None
 
 
+# Library classes that a model class can be derived from; all of them derive from PreTrainedModel.
+_HF_MODEL_ENDINGS = ("PreTrainedModel", "Model", "ForCausalLM", "ForConditionalGeneration", "ForSequenceClassification")
+
+
+def is_hf_model(ancestor: Ancestor) -> bool:
+    """Tell whether an ancestor is ``PreTrainedModel`` or, its source not at hand, a model class derived from it."""
+    top, _, _ = ancestor.fqn.partition(".")
+    name = ancestor.fqn.rpartition(".")[2]
+    if isinstance(ancestor, ClassEntity):
+        return name == "PreTrainedModel" and top == "transformers"
+    return isinstance(ancestor, External) and top == "transformers" and name.endswith(_HF_MODEL_ENDINGS)
+
+
 def is_super(node: ast.AST | None) -> bool:
     """Tell whether an expression is ``super()`` or ``super(Class, self)``."""
     return isinstance(node, ast.Call) and isinstance(node.func, ast.Name) and node.func.id == "super"
@@ -252,7 +273,8 @@ def is_super(node: ast.AST | None) -> bool:
 
 def builds_module(fqn: str) -> bool:
     """Tell whether a dotted name outside the checkout is a class of ``torch.nn`` that holds parameters."""
-    return fqn in _MODULE or (fqn.startswith("torch.nn.") and fqn.rpartition(".")[2][:1].isupper())
+    name = fqn.rpartition(".")[2]
+    return fqn in _MODULE or (fqn.startswith("torch.nn.") and name[:1].isupper() and not name.endswith(_NO_MODULES))
 
 
 def _is_text(statement: ast.stmt) -> bool:

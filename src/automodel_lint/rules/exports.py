@@ -6,11 +6,11 @@ import ast
 import os
 from collections.abc import Iterator
 
-from automodel_lint.domain.model_class import ModelClass, is_hf_model
+from automodel_lint.domain.model_class import ModelClass
 from automodel_lint.domain.things import ModelModule
 from automodel_lint.findings import Finding, Span
 from automodel_lint.inference.bindings import statements_here
-from automodel_lint.inference.classes import Ancestor
+from automodel_lint.inference.classes import Ancestor, is_hf_model
 from automodel_lint.inference.names import ClassEntity, External, Module, Scope
 from automodel_lint.inference.values import Undecided
 from automodel_lint.rules import rule
