@@ -216,7 +216,7 @@ class Statements:
     # -- sub-configs --------------------------------------------------------------------------------------------
 
     def _is_sub_config(self, expr: ast.expr) -> bool:
-        """``config.text_config``, ``getattr(config, "text_config")``, ``config.get_text_config()``, a copy, a choice."""
+        """``config.text_config``, ``getattr(config, "text_config")``, ``config.get_text_config()``, a copy of one."""
         expr = uncast(expr)
         if isinstance(expr, ast.IfExp):
             return self._is_sub_config(expr.body) or self._is_sub_config(expr.orelse)

@@ -70,9 +70,9 @@ class Building:
 
     def is_module(self, entity: Entity) -> bool:
         """Tell whether a class is known to be a module: of torch, of transformers, or derived from one of them."""
-        if isinstance(entity, ClassEntity):
+        if isinstance(entity, ClassEntity) and not entity.fqn.startswith("transformers.models.auto."):
             return self.classes.has_module_base(entity)
         name = entity.fqn.rpartition(".")[2]
-        if isinstance(entity, External) and entity.fqn.startswith("transformers.") and name.startswith("AutoModel"):
+        if entity.fqn.startswith("transformers.") and name.startswith("AutoModel"):
             return True
         return isinstance(entity, External) and (builds_module(entity.fqn) or is_hf_model(entity))

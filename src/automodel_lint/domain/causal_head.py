@@ -4,9 +4,10 @@ from __future__ import annotations
 
 import ast
 
-from automodel_lint.inference.bindings import parts_of, statements_here
-from automodel_lint.inference.classes import Classes
-from automodel_lint.inference.names import ClassEntity, External, all_arguments
+from automodel_lint.domain.building import Building
+from automodel_lint.inference.bindings import Binding, dotted, parts_of, statements_here
+from automodel_lint.inference.classes import Classes, Member, MethodView
+from automodel_lint.inference.names import ClassEntity
 
 HEAD = "lm_head"
 _ENDINGS = ("ForCausalLM", "ForConditionalGeneration")
@@ -30,30 +31,29 @@ def _headless(fqn: str) -> bool:
 
 
 def _shows_head(classes: Classes, cls: ClassEntity, depth: int) -> bool:
+    if any(isinstance(m.value, ast.Call) and dotted(m.value.func) == "property" for m in classes.local(cls, HEAD)):
+        return True
     mentioned = classes.tree.holds(cls.module.path, HEAD.encode())
     for function in classes.methods(cls):
         if function.name == HEAD and function.decorator_list:
             return True
-        arguments = {a.arg for a in all_arguments(function.args)}
-        first = next(iter([*function.args.posonlyargs, *function.args.args]), None)
-        if first is None:
-            continue
+        view = MethodView(classes, cls, Member(cls, Binding("def", function)))
         for statement in statements_here(function.body):
-            if mentioned and _builds(statement, first.arg, HEAD, arguments):
+            if mentioned and _builds(statement, view):
                 return True
-            if depth < 2 and _child_owns_head(classes, statement, first.arg, cls, function, depth):
+            if depth < 2 and _child_owns_head(statement, view, depth):
                 return True
     return False
 
 
-def _builds(node: ast.stmt, self_name: str, attribute: str, arguments: set[str]) -> bool:
-    """``self.<attribute> = …`` with something built: neither ``None`` nor a parameter handed through (a setter)."""
+def _builds(node: ast.stmt, view: MethodView) -> bool:
+    """``self.lm_head = …`` with something built: neither ``None`` nor, in a setter, a parameter handed through."""
     if isinstance(node, ast.Expr) and isinstance(node.value, ast.Call):
-        return _is_named_setter(node.value, self_name, attribute)
+        return _is_named_setter(node.value, view.self_name, HEAD)
+    heads = {f"{view.self_name}.{HEAD}", *(f"{view.self_name}.{child}.{HEAD}" for child in _LANGUAGE_CHILDREN)}
+    is_setter = view.node.name.startswith("set_")
     return any(
-        name == f"{self_name}.{attribute}"
-        and not isinstance(value, ast.Constant)
-        and not (isinstance(value, ast.Name) and value.id in arguments)
+        name in heads and not isinstance(value, ast.Constant) and not (is_setter and isinstance(value, ast.Name))
         for name, value in parts_of(node)
     )
 
@@ -68,14 +68,15 @@ def _is_named_setter(call: ast.Call, self_name: str, attribute: str) -> bool:
     return isinstance(call.func, ast.Attribute) and call.func.attr in ("add_module", "register_module")
 
 
-def _child_owns_head(classes: Classes, node: ast.stmt, self_name: str, cls: ClassEntity, function, depth: int) -> bool:
+def _child_owns_head(node: ast.stmt, view: MethodView, depth: int) -> bool:
     """``self.language_model = Cls(…)`` where ``Cls`` owns a head itself."""
-    children = {f"{self_name}.{child}" for child in _LANGUAGE_CHILDREN}
-    built = [v.func for name, v in parts_of(node) if name in children and isinstance(v, ast.Call)]
-    scope = classes.method_scope(cls, function) if built else None
-    for entity in [e for func in built for e in classes.names.resolve(func, scope)]:
-        if isinstance(entity, ClassEntity) and entity is not cls and owns_causal_head(classes, entity, depth + 1):
+    children = {f"{view.self_name}.{child}" for child in _LANGUAGE_CHILDREN}
+    built = [value for name, value in parts_of(node) if name in children and value is not None]
+    building = Building(view.classes, view)
+    for entity in [e for value in built for e in building.values_made(value, view.scope)]:
+        if entity.fqn.startswith("transformers.") and entity.fqn.endswith(_ENDINGS):
             return True
-        if isinstance(entity, External) and entity.fqn.startswith("transformers.") and entity.fqn.endswith(_ENDINGS):
+        is_other = isinstance(entity, ClassEntity) and entity is not view.owner
+        if is_other and owns_causal_head(view.classes, entity, depth + 1):
             return True
     return False

@@ -59,7 +59,7 @@ def config_parameter(function: Function) -> str | None:
     arguments = [a for a in arguments if a is not function.args.kwarg]
     if any(a.arg == "config" for a in arguments):
         return "config"
-    annotated = [a.arg for a in arguments if a.annotation is not None and _is_config_type(a.annotation)]
+    annotated = [a.arg for a in arguments if a.annotation is not None and is_config_type(a.annotation)]
     named = [a.arg for a in arguments if _NAMED.search(a.arg) and not _OTHER_CONFIGS.search(a.arg)]
     for found in (annotated, named):
         if len(found) == 1:
@@ -70,7 +70,8 @@ def config_parameter(function: Function) -> str | None:
     return positional[0].arg if len(positional) == 1 else None
 
 
-def _is_config_type(annotation: ast.expr) -> bool:
+def is_config_type(annotation: ast.expr) -> bool:
+    """Tell whether an annotation names a model's config class (not a backend's, an expert layer's, …)."""
     names = re.findall(r"\w*Config\b", ast.unparse(annotation))
     return any(not _OTHER_CONFIGS.search(name) for name in names)
 

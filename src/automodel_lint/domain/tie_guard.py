@@ -12,8 +12,8 @@ from dataclasses import dataclass, field, replace
 
 from automodel_lint.domain.before_guard import Before, Statements
 from automodel_lint.domain.constructor import ConfigUse, config_parameter, passed_config
-from automodel_lint.inference.bindings import FUNCTIONS, Binding, dotted, literal_truth, walk_here
-from automodel_lint.inference.classes import Classes, Member, MethodView, is_super
+from automodel_lint.inference.bindings import FUNCTIONS, dotted, literal_truth, walk_here
+from automodel_lint.inference.classes import Classes, FunctionView, MethodView, is_super
 from automodel_lint.inference.names import ClassEntity, FunctionEntity, Scope, Value
 
 GUARD = "reject_unsupported_tie_word_embeddings"
@@ -314,7 +314,7 @@ class _Walk:
             return None
         callee = self.view.callee(call)
         if isinstance(callee, FunctionEntity):
-            callee = _FunctionView(self.classes, self.view, callee)
+            callee = FunctionView(self.view, callee)
         if callee is None or not self._mentions_guard(callee):
             return None
         parameters = [a.arg for a in (*callee.node.args.posonlyargs, *callee.node.args.args)][1 if on_self else 0 :]
@@ -331,14 +331,6 @@ class _Walk:
 
     def _mentions_guard(self, callee: MethodView) -> bool:
         return any(self.classes.names.leads_to(c, callee.scope, GUARD) for c in callee.calls())
-
-
-class _FunctionView(MethodView):
-    """A module-level helper, looked into like a method."""
-
-    def __init__(self, classes: Classes, caller: MethodView, entity: FunctionEntity):
-        super().__init__(classes, caller.receiver, Member(caller.owner, Binding("def", entity.node)))
-        self.__dict__["scope"] = entity.scope.entered(entity.node.body, entity.node.args)
 
 
 def evaluated(node: ast.AST) -> Iterator[ast.AST]:

@@ -1,51 +1,61 @@
-"""How a class ties its head to the input embedding, and how it loads checkpoints."""
+"""How a class ties its head to the input embedding."""
 
 from __future__ import annotations
 
 import ast
-from collections.abc import Iterator
 
-from automodel_lint.inference.bindings import (
-    FUNCTIONS,
-    branches,
-    dotted,
-    literal_truth,
-    parts_of,
-    statements_here,
-    walk_here,
-)
-from automodel_lint.inference.classes import MethodView, is_super
-from automodel_lint.inference.names import ClassEntity, FunctionEntity, Value
+from automodel_lint.domain.tie_flag import FlagReader
+from automodel_lint.inference.bindings import FUNCTIONS, branches, dotted, literal_truth, parts_of, walk_here
+from automodel_lint.inference.classes import FunctionView, MethodView, is_super
+from automodel_lint.inference.names import FunctionEntity
 
-FLAG = "tie_word_embeddings"
-FLIP_GUARD = "reject_tie_word_embeddings_flip"
-_FLAG_READERS = ("get_controlling_tie_word_embeddings", "is_tied_word_embeddings")
 _TYING_CALLS = ("_tie_or_clone_weights", "_tie_embedding_weights", "tie_embeddings_and_encoder_decoder")
-# Questions that a condition may ask without anything to do with the flag.
-_NEUTRAL_CALLS = ("getattr", "hasattr", "isinstance", "len", "callable", "bool", "type")
+_HEADS = ("head", "output", "decoder", "score")
 
 
 def aliases(node: ast.AST) -> bool:
-    """Tell whether a node makes two weights one tensor: ``a.weight = b.weight`` and its relatives."""
+    """Tell whether a node makes head and embedding one tensor: ``a.weight = b.weight`` and its relatives."""
     if isinstance(node, ast.Call):
-        name = dotted(node.func)
-        last = name.rpartition(".")[2] or (node.func.attr if isinstance(node.func, ast.Attribute) else "")
-        if last in _TYING_CALLS:
-            return True
-        if last in ("setattr", "register_parameter", "__setattr__"):
-            words = [a.value for a in node.args if isinstance(a, ast.Constant)]
-            return "weight" in words and any(_is_weight_of(a) for a in node.args)
-        return False
-    targets = node.targets if isinstance(node, ast.Assign) else []
-    if any(_names_weight(t) for t in targets) and isinstance(node, ast.Assign) and _is_weight_of(node.value):
-        return True
+        return _call_ties(node)
+    if isinstance(node, ast.Assign):
+        for target in node.targets:
+            by_key = isinstance(target, ast.Subscript) and isinstance(target.slice, ast.Constant)
+            if by_key and target.slice.value == "weight" and _is_weight_of(node.value):
+                return True
+            if isinstance(target, ast.Attribute) and _is_pair(target, node.value):
+                return True
     return any(
-        name.endswith(".weight") and value is not None and _is_weight_of(value) for name, value in parts_of(node)
+        value is not None and name.endswith(".weight") and _is_pair(_expression(name), value)
+        for name, value in parts_of(node)
     )
 
 
-def _names_weight(target: ast.expr) -> bool:
-    return isinstance(target, ast.Attribute) and target.attr == "weight"
+def _call_ties(call: ast.Call) -> bool:
+    name = dotted(call.func)
+    last = name.rpartition(".")[2] or (call.func.attr if isinstance(call.func, ast.Attribute) else "")
+    if last in _TYING_CALLS:
+        return True
+    if last == "set_output_embeddings":
+        return any("embed" in ast.unparse(a) for a in call.args)
+    if last in ("setattr", "register_parameter", "__setattr__"):
+        words = [a.value for a in call.args if isinstance(a, ast.Constant)]
+        return "weight" in words and any(_is_weight_of(a) for a in call.args)
+    return False
+
+
+def _expression(name: str) -> ast.expr:
+    return ast.parse(name, mode="eval").body
+
+
+def _is_pair(target: ast.expr, value: ast.expr) -> bool:
+    """Whether ``target = value`` joins a head's weight and another one (a tower's own embedding is no head)."""
+    if not isinstance(target, ast.Attribute) or target.attr != "weight" or not _is_weight_of(value):
+        return False
+    left, right = ast.unparse(target), ast.unparse(value)
+    if left == right:
+        return False
+    both_own = left.startswith("self.") and right.startswith("self.")
+    return not both_own or any(word in text for word in _HEADS for text in (left, right))
 
 
 def _is_weight_of(value: ast.expr) -> bool:
@@ -59,19 +69,25 @@ def _is_weight_of(value: ast.expr) -> bool:
 
 def head_swaps(node: ast.AST, self_name: str) -> bool:
     """``self.lm_head = self.model.embed_tokens``: the head is the embedding module itself."""
-    return any(
-        name == f"{self_name}.lm_head" and isinstance(value, ast.Attribute) and "embed" in dotted(value)
-        for name, value in parts_of(node)
-    )
+    for name, value in parts_of(node):
+        if name == f"{self_name}.lm_head" and isinstance(value, (ast.Attribute, ast.Call)):
+            source = value.func if isinstance(value, ast.Call) else value
+            if "embed" in dotted(source) and (not isinstance(value, ast.Call) or not value.args):
+                return True
+    return False
 
 
 class Tying:
-    """Looks for ties in a method and the methods of the checkout that it calls."""
+    """Looks for ties in a method and the methods of the checkout that it calls.
 
-    def __init__(self, view: MethodView, depth: int = 0):
+    ``fed`` are parameters of the method that its caller has filled from the flag.
+    """
+
+    def __init__(self, view: MethodView, depth: int = 0, fed: frozenset[str] = frozenset()):
         self.view, self.depth = view, depth
+        self.flag = FlagReader(view, fed)
 
-    def ever_aliases(self, surely: bool = False, depth: int = 0) -> bool:
+    def ever_aliases(self, surely: bool = False) -> bool:
         """Tell whether running the method can tie: by itself, through a helper, or through code without source.
 
         With ``surely``, code without source does not count.
@@ -79,26 +95,44 @@ class Tying:
         for node in self.view.walk():
             if aliases(node) or head_swaps(node, self.view.self_name):
                 return True
-            if isinstance(node, ast.Call) and self._call_aliases(node, surely, depth):
+            if isinstance(node, ast.Call) and self._call_aliases(node, surely):
                 return True
         return False
 
-    def _call_aliases(self, call: ast.Call, surely: bool, depth: int) -> bool:
-        if depth > 3:
+    def _call_aliases(self, call: ast.Call, surely: bool) -> bool:
+        if self.depth > 3:
             return False
+        callee = self._looked_into(call)
+        if callee is not None:
+            if not surely and not self.view.classes.is_local(callee.owner):
+                return callee.node.name == "tie_weights"  # transformers ties there, by means of its own
+            return callee.node is not self.view.node and Tying(callee, self.depth + 1).ever_aliases(surely)
+        return not surely and self._may_alias(call)
+
+    def _may_alias(self, call: ast.Call) -> bool:
+        """Code without source: a base's or child's ``tie_weights``, or whatever is handed a weight or an embedding."""
+        method = call.func.attr if isinstance(call.func, ast.Attribute) else ""
+        if method == "tie_weights":
+            return True
+        if isinstance(call.func, ast.Attribute) and is_super(call.func.value):
+            return method == "__init__" and bool(call.args or call.keywords)
+        if dotted(call.func) == "setattr":
+            return True
+        if method.endswith("_") or "torch." in ast.unparse(call.func):
+            return False  # copies values
+        given = [ast.unparse(a) for a in (*call.args, *(k.value for k in call.keywords))]
+        return any(text.endswith((".weight", "embed_tokens", "get_input_embeddings()")) for text in given)
+
+    def _looked_into(self, call: ast.Call) -> MethodView | None:
         callee = self.view.callee(call)
-        if isinstance(callee, MethodView):
-            return callee.node is not self.view.node and Tying(callee).ever_aliases(surely, depth + 1)
-        if isinstance(callee, FunctionEntity):
-            return any(aliases(n) for n in ast.walk(callee.node))
-        if surely or not isinstance(call.func, ast.Attribute) or not is_super(call.func.value):
-            return False
-        return call.func.attr == "tie_weights" or (call.func.attr == "__init__" and bool(call.args or call.keywords))
+        return FunctionView(self.view, callee) if isinstance(callee, FunctionEntity) else callee
+
+    # -- is the tie gated? ------------------------------------------------------------------------------------------
 
     def ungated(self) -> ast.AST | None:
         """Return the statement that ties whatever the flag says, if there is one.
 
-        A statement is gated if it stands under, or behind an early return under, a condition that consults the flag;
+        A statement is gated if it stands under, or behind an early exit under, a condition that consults the flag;
         a condition that cannot be looked into gets the benefit of the doubt.
         """
         return self._ungated(self.view.node.body)
@@ -109,110 +143,61 @@ class Tying:
                 continue
             if isinstance(statement, ast.If) and literal_truth(statement.test) is None:
                 found = self._ungated_choice(statement.test, statement.body, statement.orelse)
-                if found is None and self._consults_flag(statement.test):
+                if found is None and self.flag.consults(statement.test):
                     if _leaves(statement.body) or _leaves(statement.orelse):
                         return None
                     continue
             elif isinstance(statement, (ast.While, ast.Match)):
                 asked = statement.test if isinstance(statement, ast.While) else statement.subject
-                inner = [s for branch, _ in branches(statement) for s in branch]
-                found = None if self._consults_flag(asked) else self._ungated(inner)
+                found = None if self.flag.consults(asked) else self._ungated(_inner(statement))
             elif isinstance(statement, (ast.If, ast.With, ast.For, ast.Try)):
-                found = self._ungated([s for branch, _ in branches(statement) for s in branch])
-            elif isinstance(statement, ast.Assert) and self._consults_flag(statement.test):
+                found = self._ungated(_inner(statement))
+            elif isinstance(statement, ast.Assert) and self.flag.consults(statement.test):
                 return None
             else:
-                found = None
-                for node in walk_here(statement):
-                    if aliases(node) or head_swaps(node, self.view.self_name) or self._helper_ties(node):
-                        return self._unless_conditional(node, statement)
+                found = self._ungated_here(statement)
             if found is not None:
                 return found
+        return None
+
+    def _ungated_here(self, statement: ast.stmt) -> ast.AST | None:
+        for node in walk_here(statement):
+            if aliases(node) or head_swaps(node, self.view.self_name) or self._helper_ties(node):
+                return None if self._is_conditional(statement) else node
         return None
 
     def _ungated_choice(self, test: ast.expr, body: list[ast.stmt], orelse: list[ast.stmt]) -> ast.AST | None:
         """Under a condition on the flag only what both sides tie is ungated; under another one, what either does."""
         first, second = self._ungated(body), self._ungated(orelse)
-        if self._consults_flag(test):
+        if self.flag.consults(test):
             return first if second is not None else None
         return first or second
 
     def _helper_ties(self, node: ast.AST) -> bool:
         """A method or function of the checkout that ties without asking either."""
-        callee = self.view.callee(node) if isinstance(node, ast.Call) and self.depth < 3 else None
-        if isinstance(callee, MethodView):
-            return callee.node is not self.view.node and Tying(callee, self.depth + 1).ungated() is not None
-        if isinstance(callee, FunctionEntity):
-            return any(aliases(n) for n in ast.walk(callee.node)) and not any(FLAG in w for w in _words(callee.node))
-        return False
+        callee = self._looked_into(node) if isinstance(node, ast.Call) and self.depth < 3 else None
+        if callee is None or callee.node is self.view.node or not self.view.classes.is_local(callee.owner):
+            return False
+        assert isinstance(node, ast.Call)
+        bound = 0 if isinstance(callee, FunctionView) else 1
+        parameters = [a.arg for a in (*callee.node.args.posonlyargs, *callee.node.args.args)][bound:]
+        fed = {p for p, a in zip(parameters, node.args, strict=False) if self.flag.consults(a)}
+        fed |= {k.arg for k in node.keywords if k.arg and self.flag.consults(k.value)}
+        return Tying(callee, self.depth + 1, frozenset(fed)).ungated() is not None
 
-    def _unless_conditional(self, node: ast.AST, statement: ast.stmt) -> ast.AST | None:
-        """``a.weight = b.weight if tied else a.weight`` is gated by its own expression."""
-        gated = any(isinstance(n, ast.IfExp) and self._consults_flag(n.test) for n in ast.walk(statement))
-        return None if gated else node
-
-    def _consults_flag(self, test: ast.expr) -> bool:
-        return any(self._is_flag(n) for n in ast.walk(test))
-
-    def _is_flag(self, node: ast.AST) -> bool:
-        if isinstance(node, ast.Attribute):
-            plain = FLAG in node.attr or "tied" in node.attr or node.attr.startswith("tie_")
-            return plain or (dotted(node.value) == self.view.self_name and self._own_attribute_asks(node.attr))
-        if isinstance(node, ast.Constant):
-            return isinstance(node.value, str) and FLAG in node.value
-        if isinstance(node, ast.Name):
-            return self._name_is_flag(node)
-        if isinstance(node, ast.Call):
-            called = self.view.classes.names.called(node, self.view.scope)
-            if called & set(_FLAG_READERS):
-                return True
-            return not called & set(_NEUTRAL_CALLS) and self._call_may_ask(node)
-        return False
-
-    def _own_attribute_asks(self, name: str) -> bool:
-        """A property that reads the flag, or an attribute that some method has set from it."""
-        classes, receiver = self.view.classes, self.view.receiver
-        members, _ = classes.find(receiver, name)
-        if any(m.function is not None and any(FLAG in w for w in _words(m.function)) for m in members):
-            return True
-        for ancestor in classes.mro(receiver):
-            for function in classes.methods(ancestor) if isinstance(ancestor, ClassEntity) else ():
-                for statement in statements_here(function.body):
-                    for target, value in parts_of(statement):
-                        if target.endswith(f".{name}") and value is not None and any(FLAG in w for w in _words(value)):
-                            return True
-        return False
-
-    def _name_is_flag(self, node: ast.Name) -> bool:
-        """A local that was read from the flag, or a constant that holds its name."""
-        frame = self.view.scope.frames[0]
-        values = [b.node for b in frame.live(node.id) if isinstance(b.node, ast.expr)]
-        if values:
-            return any(self._consults_flag(v) for v in values)
-        found = self.view.classes.names.resolve(node, self.view.scope)
-        return any(isinstance(e, Value) and isinstance(e.expr, ast.Constant) and e.expr.value == FLAG for e in found)
-
-    def _call_may_ask(self, call: ast.Call) -> bool:
-        callee = self.view.callee(call)
-        if callee is None:
-            return not isinstance(call.func, ast.Attribute) or dotted(call.func).partition(".")[0] in (
-                self.view.self_name,
-            )
-        return any(FLAG in text for text in _words(callee.node))
+    def _is_conditional(self, statement: ast.stmt) -> bool:
+        """``a.weight = b.weight if tied else a.weight``, ``tied and setattr(…)``: gated by the expression itself."""
+        choices = [n for n in ast.walk(statement) if isinstance(n, (ast.IfExp, ast.BoolOp))]
+        asked = [c.test if isinstance(c, ast.IfExp) else c for c in choices]
+        return any(self.flag.consults(test) for test in asked)
 
 
-def _words(node: ast.AST) -> Iterator[str]:
-    for inner in ast.walk(node):
-        if isinstance(inner, ast.Attribute):
-            yield inner.attr
-        elif isinstance(inner, ast.Constant) and isinstance(inner.value, str):
-            yield inner.value
-        elif isinstance(inner, ast.Name):
-            yield inner.id
+def _inner(statement: ast.stmt) -> list[ast.stmt]:
+    return [inner for branch, _ in branches(statement) for inner in branch]
 
 
 def _leaves(body: list[ast.stmt]) -> bool:
-    return bool(body) and isinstance(body[-1], (ast.Return, ast.Raise))
+    return bool(body) and isinstance(body[-1], (ast.Return, ast.Raise, ast.Continue, ast.Break))
 
 
 def refused_arguments(function: ast.FunctionDef | ast.AsyncFunctionDef) -> bool:

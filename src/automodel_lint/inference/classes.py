@@ -219,7 +219,7 @@ class MethodView:
     def is_self_or_class(self, expr: ast.expr) -> bool:
         """Tell whether an expression is the object, or its class (``cls``, ``type(self)``, ``self.__class__``)."""
         if isinstance(expr, ast.Name):
-            return expr.id in (self.self_name, "cls")
+            return expr.id in (self.self_name or "self", "cls")
         if isinstance(expr, ast.Call) and isinstance(expr.func, ast.Name) and expr.func.id == "type":
             return len(expr.args) == 1 and self.is_self_or_class(expr.args[0])
         return isinstance(expr, ast.Attribute) and expr.attr == "__class__" and self.is_self_or_class(expr.value)
@@ -251,6 +251,19 @@ class MethodView:
         entities = self.classes.names.resolve(func, self.scope)
         functions = [e for e in entities if isinstance(e, FunctionEntity)]
         return functions[0] if len(functions) == 1 and len(entities) == 1 else None
+
+
+class FunctionView(MethodView):
+    """A function of the checkout that a method calls, looked into like a method."""
+
+    def __init__(self, caller: MethodView, entity: FunctionEntity):
+        super().__init__(caller.classes, caller.receiver, Member(caller.owner, Binding("def", entity.node)))
+        self.__dict__["scope"] = entity.scope.entered(entity.node.body, entity.node.args)
+
+    @property
+    def self_name(self) -> str:
+        """A function has no ``self``."""
+        return ""
 
 
 # Library classes that a model class can be derived from; all of them derive from PreTrainedModel.

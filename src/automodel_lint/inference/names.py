@@ -302,6 +302,12 @@ class Names:
         for name, later in owner.module.bindings.names.items():
             if name.startswith(prefix) and "." not in name[len(prefix) :]:
                 found.names.setdefault(name[len(prefix) :], []).extend(later)
+        for statement in owner.module.syntax.body:
+            call = statement.value if isinstance(statement, ast.Expr) else None
+            if isinstance(call, ast.Call) and dotted(call.func) == "setattr" and len(call.args) == 3:
+                target, name, value = call.args
+                if dotted(target) == owner.name and isinstance(name, ast.Constant):
+                    found.names.setdefault(str(name.value), []).append(Binding("value", value))
         return found
 
 

@@ -178,14 +178,22 @@ def checkpointing_mixin_order(model: ModelClass) -> Iterator[Finding]:
         if not model.has_opaque_base and model.project.knows(MIXIN):
             yield model.finding(problem=f"does not derive from `{MIXIN}`")
         return
-    order = list(model.mro)
-    index = next(i for i, a in enumerate(order) if a.fqn.rpartition(".")[2] == MIXIN)
-    for ancestor in order[1:index]:
-        if _shadows(model, ancestor):
-            name = ancestor.fqn.rpartition(".")[2]
-            problem = f"lists `{MIXIN}` after `{name}`, whose `save_pretrained`/`from_pretrained` then win"
-            yield model.finding(problem=problem)
+    for owner in reversed([a for a in model.mro if isinstance(a, ClassEntity) and model.classes.in_checkout(a)]):
+        shadow = _shadowing(model, owner)
+        if shadow is not None:  # the deepest class whose own bases stand in the wrong order
+            problem = f"lists `{MIXIN}` after `{shadow}`, whose `save_pretrained`/`from_pretrained` then win"
+            yield model.finding(owner=owner, problem=problem)
             return
+
+
+def _shadowing(model: ModelClass, owner: ClassEntity) -> str | None:
+    """Return the ancestor ahead of the mixin that brings its own loading and saving, if there is one."""
+    order = model.classes.mro(owner)
+    names = [a.fqn.rpartition(".")[2] for a in order]
+    if MIXIN not in names:
+        return None
+    ahead = order[1 : names.index(MIXIN)]
+    return next((a.fqn.rpartition(".")[2] for a in ahead if _shadows(model, a)), None)
 
 
 def _shadows(model: ModelClass, ancestor: Ancestor) -> bool:

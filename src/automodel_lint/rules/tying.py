@@ -6,28 +6,42 @@ import ast
 from collections.abc import Iterator
 from contextlib import suppress
 
-from automodel_lint.domain.loading import Loading
+from automodel_lint.domain.loading import FLIP_GUARD, Loading
 from automodel_lint.domain.model_class import POLICIES, ModelClass
 from automodel_lint.domain.things import ModelPackage
-from automodel_lint.domain.tying import FLAG, FLIP_GUARD, Tying, refused_arguments
+from automodel_lint.domain.tie_flag import FLAG
+from automodel_lint.domain.tying import Tying, refused_arguments
 from automodel_lint.findings import Finding, Severity
 from automodel_lint.inference.bindings import dotted, nodes_on
 from automodel_lint.inference.classes import MACHINERY
-from automodel_lint.inference.names import ClassEntity, Scope
+from automodel_lint.inference.names import ClassEntity, FunctionEntity, Scope
 from automodel_lint.inference.values import Ref, Undecided
 from automodel_lint.rules import rule
 
 POLICY = "tie_word_embeddings_support"
 KEYS = "_tied_weights_keys"
-_NO_KEYS = MACHINERY | {"PreTrainedModel", "HFCheckpointingMixin", "MoEFSDPSyncMixin"}
+_NO_KEYS = MACHINERY | {"PreTrainedModel", "HFCheckpointingMixin", "MoEFSDPSyncMixin"}  # these set none
 
 
 @rule("NAM201")
 def tie_support_missing(model: ModelClass) -> Iterator[Finding]:
     if model.owns_causal_head:
         members, _ = model.inherited(POLICY)
-        if not members and not model.has_opaque_base and model.project.knows("TieSupport"):
+        declared = members or model.has_opaque_base or _declared_by_code(model)
+        if not declared and model.project.knows("TieSupport"):
             yield model.finding()
+
+
+def _declared_by_code(model: ModelClass) -> bool:
+    """A class decorator or an ``__init_subclass__`` of the checkout that sets the policy."""
+    functions: list[ast.AST] = []
+    for decorator in model.entity.node.decorator_list:
+        func = decorator.func if isinstance(decorator, ast.Call) else decorator
+        found = model.names.resolve(func, model.entity.scope)
+        functions += [e.node for e in found if isinstance(e, FunctionEntity)]
+    functions += [m.binding.node for m in model.inherited("__init_subclass__")[0]]
+    texts = (n for f in functions for n in ast.walk(f) if isinstance(n, (ast.Attribute, ast.Constant)))
+    return any(POLICY in (n.attr if isinstance(n, ast.Attribute) else str(n.value)) for n in texts)
 
 
 @rule("NAM202")
@@ -37,7 +51,7 @@ def tie_support_invalid(model: ModelClass) -> Iterator[Finding]:
         return
     for member in members:
         for value in model.member_values(member) or ():
-            if not _is_policy(value):
+            if not _is_policy(model, value):
                 shown = value.fqn.rpartition(".")[2] if isinstance(value, Ref) else repr(value)
                 if isinstance(value, Ref) and "." in value.fqn:
                     shown = ".".join(value.fqn.split(".")[-2:])
@@ -45,13 +59,16 @@ def tie_support_invalid(model: ModelClass) -> Iterator[Finding]:
                 break
 
 
-def _is_policy(value: object) -> bool:
+def _is_policy(model: ModelClass, value: object) -> bool:
     if not isinstance(value, Ref):
         return False
     *_, owner, member = ("", *value.fqn.split("."))
     if owner == "TieSupport":
         return member in POLICIES
     if ".TieSupport." in value.fqn:  # an attribute of a member
+        return False
+    enums = model.project.by_fqn(value.fqn.rpartition(".")[0])
+    if any(isinstance(e, ClassEntity) for e in enums):  # a member of some other class
         return False
     return not value.name[:1].isupper() or value.name.isupper()  # a class is no member; another name may be one
 
@@ -71,7 +88,7 @@ def _may_supply_keys(model: ModelClass, ancestor) -> bool:
     if isinstance(ancestor, ClassEntity) and model.classes.is_local(ancestor):
         return False
     name = ancestor.fqn.rpartition(".")[2]
-    return name not in _NO_KEYS and not name.endswith(("PreTrainedModel", "Mixin"))
+    return name not in _NO_KEYS
 
 
 @rule("NAM209")
@@ -80,12 +97,12 @@ def tie_weights_missing(model: ModelClass) -> Iterator[Finding]:
         return
     if model.ties:
         yield model.finding(declared=model.tie_policy or "BOTH")
-    elif not model.inherited(POLICY)[0] and _declares_keys(model):
+    elif not model.project.knows("TieSupport") and _declares_keys(model):
         yield model.finding(declared=f"`{KEYS}`")
 
 
 def _declares_keys(model: ModelClass) -> bool:
-    """Keys without a policy: such a class is tied where the config says so, as under ``BOTH``.
+    """In a release that has no policies yet, keys are the declaration: such a class is tied where the config says so.
 
     Only the mapping that transformers 5 reads counts; with the older list, transformers ties by itself.
     """
