@@ -155,8 +155,11 @@ class Statements:
 
     def _call_harm(self, call: ast.Call) -> str:
         given = [*call.args, *(k.value for k in call.keywords)]
-        if ConfigChanges.sets_attribute(call) and self._reaches_config(call.args[0]):
-            return "changes the config"
+        if ConfigChanges.sets_attribute(call):
+            if dotted(call.args[0]) == self.use.self_name and len(call.args) == 3:
+                name = call.args[1].value if isinstance(call.args[1], ast.Constant) else ""
+                return self._bound(f"{self.use.self_name}.{name}", call.args[2]) if name else ""
+            return "changes the config" if self._reaches_config(call.args[0]) else ""
         if method_of(call) in ("update", "setdefault", "pop") and self._is_config_dict(call):
             return "changes the config"
         handed = [a for a in given if self._of_config(a)]
@@ -227,8 +230,9 @@ class Statements:
         if not isinstance(expr, ast.Call):
             return dotted(expr) in self._subs
         name = dotted(expr.func).rpartition(".")[2]
-        if name == "getattr" and len(expr.args) >= 2 and isinstance(expr.args[1], ast.Constant):
-            return str(expr.args[1].value).endswith(_SUB_CONFIGS) and self._of_config(expr.args[0])
+        if name == "getattr" and len(expr.args) >= 2:
+            word = expr.args[1].value if isinstance(expr.args[1], ast.Constant) else _SUB_CONFIGS[0]
+            return str(word).endswith(_SUB_CONFIGS) and self._of_config(expr.args[0])
         if name in ("copy", "deepcopy") and len(expr.args) == 1:
             return self._is_sub_config(expr.args[0])
         return name in _GETTERS and isinstance(expr.func, ast.Attribute) and self._of_config(expr.func.value)

@@ -24,7 +24,12 @@ class ConfigUse:
         """Tell whether an expression is that object; ``None`` if there is no config parameter to compare with."""
         if self.parameter is None:
             return None
-        return expr is not None and dotted(uncast(expr)) in self.names
+        if expr is None:
+            return False
+        expr = uncast(expr)
+        if isinstance(expr, ast.IfExp):
+            return bool(self.is_original(expr.body) and self.is_original(expr.orelse))
+        return dotted(expr) in self.names
 
     def assigned(self, name: str, value: ast.expr) -> bool:
         """Follow an assignment to a dotted name; returns whether it takes the object away from its own parameter."""

@@ -11,7 +11,7 @@ from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, field, replace
 
 from automodel_lint.domain.before_guard import Before, Statements
-from automodel_lint.domain.constructor import ConfigUse, config_parameter, passed_config
+from automodel_lint.domain.constructor import ConfigUse, config_parameter, passed_config, uncast
 from automodel_lint.inference.bindings import FUNCTIONS, dotted, literal_truth, walk_here
 from automodel_lint.inference.classes import Classes, FunctionView, MethodView, is_super
 from automodel_lint.inference.names import ClassEntity, FunctionEntity, Scope, Value
@@ -66,11 +66,19 @@ def guarding(classes: Classes, cls: ClassEntity, after: ClassEntity | None = Non
     return _Walk(view, depth).run()
 
 
+@dataclass(frozen=True)
+class _Given:
+    """Parameters of a helper that its caller has filled with its own class, and with itself."""
+
+    classes: frozenset[str] = frozenset()
+    selves: frozenset[str] = frozenset()
+
+
 class _Walk:
     """Follows one constructor."""
 
-    def __init__(self, view: MethodView, depth: int, class_names: frozenset[str] = frozenset()):
-        self.view, self.depth, self.class_names = view, depth, class_names
+    def __init__(self, view: MethodView, depth: int, given: _Given | None = None):
+        self.view, self.depth, self.given = view, depth, given or _Given()
         self.classes = view.classes
         self.result = Guarding(view.owner, view.node)
         self.use = ConfigUse(config_parameter(view.node), view.self_name)
@@ -267,8 +275,9 @@ class _Walk:
         )
 
     def _is_own_class(self, expr: ast.expr | None) -> bool:
+        expr = uncast(expr) if expr is not None else None
         if isinstance(expr, ast.Name):  # cls = type(self), a classmethod's cls, a helper's parameter
-            if expr.id in self.class_names or (expr.id == "cls" and self.view.self_name == "cls"):
+            if expr.id in self.given.classes or (expr.id == "cls" and self.view.self_name == "cls"):
                 return True
             values = self.view.scope.frames[0].live(expr.id)
             return len(values) == 1 and isinstance(values[0].node, ast.expr) and self._is_own_class(values[0].node)
@@ -277,7 +286,7 @@ class _Walk:
         return isinstance(expr, ast.Attribute) and expr.attr == "__class__" and self._is_self(expr.value)
 
     def _is_self(self, expr: ast.expr) -> bool:
-        return isinstance(expr, ast.Name) and expr.id == self.view.self_name
+        return isinstance(expr, ast.Name) and expr.id in (self.view.self_name, *self.given.selves)
 
     def _base_constructor(self, call: ast.Call) -> GuardCall | None:
         assert isinstance(call.func, ast.Attribute)
@@ -317,10 +326,14 @@ class _Walk:
             callee = FunctionView(self.view, callee)
         if callee is None or not self._mentions_guard(callee):
             return None
+        on_self = on_self and not any(dotted(d) == "staticmethod" for d in callee.node.decorator_list)
         parameters = [a.arg for a in (*callee.node.args.posonlyargs, *callee.node.args.args)][1 if on_self else 0 :]
-        classes = {p for p, a in zip(parameters, call.args, strict=False) if self._is_own_class(a)}
-        classes |= {k.arg for k in call.keywords if k.arg and self._is_own_class(k.value)}
-        inner = _Walk(callee, self.depth + 3, frozenset(classes)).run()
+        handed = [*zip(parameters, call.args, strict=False), *((k.arg, k.value) for k in call.keywords if k.arg)]
+        given = _Given(
+            frozenset(name for name, value in handed if self._is_own_class(value)),
+            frozenset(name for name, value in handed if self._is_self(value)),
+        )
+        inner = _Walk(callee, self.depth + 3, given).run()
         if not inner.complete or inner.first is None:
             return None
         config = passed_config(call, callee.node, on_self)

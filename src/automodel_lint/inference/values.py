@@ -13,7 +13,7 @@ from dataclasses import dataclass
 from itertools import product
 from typing import Any
 
-from automodel_lint.inference.bindings import dotted
+from automodel_lint.inference.bindings import dotted, literal_truth
 from automodel_lint.inference.names import ClassEntity, Entity, External, FunctionEntity, Names, Scope, Value
 
 # The builtins that astroid evaluates; of any other it only knows the type, and makes up an empty value.
@@ -71,6 +71,8 @@ class Values:
             raise Undecided
         if isinstance(expr, ast.Constant):
             return [expr.value]
+        if isinstance(expr, ast.IfExp) and literal_truth(expr.test) is not None:
+            return self._possible(expr.body if literal_truth(expr.test) else expr.orelse, scope, depth + 1)
         if isinstance(expr, ast.IfExp):
             return self._possible(expr.body, scope, depth + 1) + self._possible(expr.orelse, scope, depth + 1)
         if isinstance(expr, (ast.Name, ast.Attribute)):
