@@ -7,6 +7,7 @@ import re
 import sys
 from collections.abc import Iterator
 from dataclasses import dataclass
+from typing import Any
 
 from automodel_lint.source import SourceTree, decoded
 
@@ -95,6 +96,8 @@ def _upwards(folder: str) -> Iterator[str]:
 
 
 def _package_in(folder: str, package: str) -> Checkout | None:
+    if os.path.basename(folder) == "src" and os.path.isfile(os.path.join(os.path.dirname(folder), "pyproject.toml")):
+        return None  # the project above is the checkout, wherever in it one starts
     for source_root in (folder, os.path.join(folder, "src")):
         base = os.path.join(source_root, package)
         if os.path.isfile(os.path.join(base, "_transformers", "registry.py")) or os.path.isdir(
@@ -109,9 +112,10 @@ def _entry_point_file(folder: str) -> str | None:
     path = os.path.join(folder, "pyproject.toml")
     try:
         with open(path, "rb") as stream:
-            return path if ENTRY_POINTS.encode() in stream.read() else None
+            data = stream.read()
     except OSError:
         return None
+    return path if ENTRY_POINTS.encode() in data and entry_points(decoded(data), path) else None
 
 
 def _plugin_in(folder: str) -> Checkout | None:
@@ -119,17 +123,17 @@ def _plugin_in(folder: str) -> Checkout | None:
     if project is None:
         return None
     with open(project, "rb") as stream:
-        targets = [target for _, target, _ in entry_points(decoded(stream.read()))]
-    top = targets[0].partition(":")[0].partition(".")[0] if targets else ""
-    source = os.path.join(folder, "src")
-    source_root = source if top and os.path.exists(os.path.join(source, top)) else folder
-    return Checkout(folder, source_root, top, project)
+        targets = [target for _, target, _ in entry_points(decoded(stream.read()), project)]
+    top = targets[0].partition(":")[0].partition(".")[0]
+    source = os.path.join(folder, "src", top)
+    in_src = bool(top) and (os.path.isdir(source) or os.path.isfile(source + ".py"))
+    return Checkout(folder, os.path.join(folder, "src") if in_src else folder, top, project)
 
 
-def entry_points(text: str) -> list[tuple[str, str, int]]:
+def entry_points(text: str, path: str) -> list[tuple[str, str, int]]:
     """Return ``(architecture, "module:Class", line)`` for each entry point of our group in a ``pyproject.toml``.
 
-    Both the standard table and poetry's are read. An unreadable file has none.
+    Both the standard table and poetry's are read. Raises :class:`CheckoutNotFound` if the file is not TOML.
     """
     if sys.version_info >= (3, 11):
         import tomllib
@@ -138,20 +142,21 @@ def entry_points(text: str) -> list[tuple[str, str, int]]:
 
     try:
         data = tomllib.loads(text)
-    except tomllib.TOMLDecodeError:
-        return []
-    groups = [
-        data.get("project", {}).get("entry-points", {}),
-        data.get("tool", {}).get("poetry", {}).get("plugins", {}),
-    ]
+    except tomllib.TOMLDecodeError as error:
+        raise CheckoutNotFound(f"{path}: not valid TOML: {error}") from error
     lines = text.splitlines()
     found = []
-    for group in groups:
-        table = group.get(ENTRY_POINTS, {}) if isinstance(group, dict) else {}
+    for keys in (("project", "entry-points"), ("tool", "poetry", "plugins")):
+        table: Any = data
+        for key in (*keys, ENTRY_POINTS):
+            table = table.get(key) if isinstance(table, dict) else None
+        header = next(
+            (n for n, line in enumerate(lines) if ENTRY_POINTS in line and not line.lstrip().startswith("#")), 0
+        )
         for arch, target in table.items() if isinstance(table, dict) else ():
-            key = re.compile(rf"""^\s*["']?{re.escape(arch)}["']?\s*=""")
-            line = next((n for n, content in enumerate(lines, 1) if key.match(content)), 1)
-            found.append((arch, str(target), line))
+            key_line = re.compile(rf"""^\s*["']?{re.escape(arch)}["']?\s*=""")
+            below = (n for n, line in enumerate(lines[header:], header + 1) if key_line.match(line))
+            found.append((arch, str(target), next(below, header + 1)))
     return found
 
 
@@ -192,7 +197,7 @@ def registered_entry_points(tree: SourceTree, path: str) -> list[tuple[str, str,
     """Return the entry points of our group in a ``pyproject.toml`` or an installed ``entry_points.txt``."""
     text = decoded(tree.read(path) or b"")
     if not path.endswith(".txt"):
-        return entry_points(text)
+        return entry_points(text, path)
     found, inside = [], False
     for number, line in enumerate(text.splitlines(), 1):
         line = line.strip()

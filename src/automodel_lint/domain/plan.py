@@ -15,7 +15,8 @@ class Registration:
     """One entry: ``key`` (an architecture or a ``model_type``) is bound to a class of a module.
 
     ``form`` is ``mapping``, ``call``, ``entry-point`` or ``export`` (a checkout that has only ``ModelClass``).
-    ``sure`` is false for an entry that stands in a branch. ``path`` is relative to the checkout's root.
+    ``sure`` is false for an entry that stands in a branch, ``group`` numbers the statement that holds it. ``module``
+    and ``cls`` are empty where the source does not say. ``path`` is relative to the checkout's root.
     """
 
     key: str
@@ -26,27 +27,33 @@ class Registration:
     path: str
     span: Span
     sure: bool = True
+    group: int = 0
 
     def to_json(self) -> list[Any]:
         """Return what :meth:`from_json` takes."""
         place = [self.span.line, self.span.column, self.span.end_line, self.span.end_column]
-        return [self.key, self.module, self.cls, list(self.tags), self.form, self.path, place, self.sure]
+        return [self.key, self.module, self.cls, list(self.tags), self.form, self.path, place, self.sure, self.group]
 
     @classmethod
     def from_json(cls, data: list[Any]) -> Registration:
         """Inverse of :meth:`to_json`."""
-        key, module, name, tags, form, path, place, sure = data
-        return cls(key, module, name, tuple(tags), form, path, Span(*place), sure)
+        key, module, name, tags, form, path, place, sure, group = data
+        return cls(key, module, name, tuple(tags), form, path, Span(*place), sure, group)
 
 
 @dataclass
 class Plan:
-    """Everything registered; ``known`` says which of the framework's newer names the checkout has."""
+    """Everything registered.
+
+    ``known`` says which of the framework's newer names the checkout has, ``complete`` which mappings could be read
+    to the last entry.
+    """
 
     static: bool
     architectures: list[Registration] = field(default_factory=list)
     configs: list[Registration] = field(default_factory=list)
     known: dict[str, bool] = field(default_factory=dict)
+    complete: dict[str, bool] = field(default_factory=dict)
 
     def to_json(self) -> dict[str, Any]:
         """Return what :meth:`from_json` takes."""
@@ -55,18 +62,20 @@ class Plan:
             "architectures": [r.to_json() for r in self.architectures],
             "configs": [r.to_json() for r in self.configs],
             "known": self.known,
+            "complete": self.complete,
         }
 
     @classmethod
     def from_json(cls, data: dict[str, Any], tree: SourceTree) -> Plan:
         """Inverse of :meth:`to_json`; makes the parts known to ``tree`` as facts that verdicts may depend on."""
-        for name in ("architectures", "configs", "known"):
+        for name in ("architectures", "configs", "known", "complete"):
             tree.publish(name, json.dumps(data[name]))
         return cls(
             data["static"],
             [Registration.from_json(r) for r in data["architectures"]],
             [Registration.from_json(r) for r in data["configs"]],
             data["known"],
+            data["complete"],
         )
 
 

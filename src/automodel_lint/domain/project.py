@@ -5,13 +5,14 @@ from __future__ import annotations
 import ast
 import os
 from collections.abc import Iterator
+from typing import Any
 
 from automodel_lint.domain.builtin import builtin_model_types
 from automodel_lint.domain.checkout import Checkout
 from automodel_lint.domain.plan import Plan, Registration, Resolution
 from automodel_lint.domain.registry import RegistryReader
 from automodel_lint.inference.classes import Classes
-from automodel_lint.inference.names import ClassEntity, External, Names, Scope, Value
+from automodel_lint.inference.names import ClassEntity, External, Module, Names, Scope, Value
 from automodel_lint.inference.values import Ref, Undecided, Values
 from automodel_lint.source import ParseProblem, SourceTree, remembered
 
@@ -25,6 +26,9 @@ NEWER = (
     "reject_tie_word_embeddings_flip",
     "reject_unsupported_tie_word_embeddings",
 )
+
+
+Unseen = External("")  # something that may be there, of which nothing is known
 
 
 class Project:
@@ -48,7 +52,7 @@ class Project:
         if not architectures and not static and not self.reader.is_unreadable():
             architectures = list(self._exports())
         known = {name: self._mentions(name) for name in NEWER}
-        return Plan(static, architectures, self.reader.configs(), known)
+        return Plan(static, architectures, self.reader.configs(), known, self.reader.complete)
 
     def adopt(self, plan: Plan) -> None:
         """Take over a plan, just read or kept from an earlier run."""
@@ -67,6 +71,12 @@ class Project:
         assert self._plan is not None
         self.tree.note(("fact", "configs"))
         return self._plan.configs
+
+    def reads_all_of(self, mapping: str) -> bool:
+        """Tell whether a mapping could be read to the last entry, so that what is not in it is nowhere."""
+        assert self._plan is not None
+        self.tree.note(("fact", "complete"))
+        return self._plan.complete.get(mapping, True)
 
     @property
     def has_static_mapping(self) -> bool:
@@ -128,43 +138,76 @@ class Project:
     @remembered
     def resolve(self, module: str, cls: str) -> Resolution:
         """Follow a registration to the class definitions it leads to."""
+        if not module or not cls:
+            return Resolution("undecided")
         path = self.names.path_of(module)
         if path is None:
             return Resolution("outside" if module.partition(".")[0] in self.names.followed else "no-module")
-        syntax = self.tree.syntax(path)
-        if isinstance(syntax, ParseProblem):
+        if isinstance(self.tree.syntax(path), ParseProblem):
             return Resolution("unparsable")
         found = self.names.module(module)
-        name = cls.partition(".")[0]
-        entities = self.names.in_module(found, name) if found else None
-        if found and found.bindings.live(name) and not found.bindings.real(name):
-            entities = None
-        for part in cls.split(".")[1:]:
-            entities = [e for owner in entities or [] for e in self.names.attribute(owner, part)]
+        entities = self.definitions(module, cls)
+        if not entities and found is not None and self._may_bind(found):
+            entities = self._lazily_served(found, cls) or [Unseen]
         if entities is None:
-            lazy = found is not None and found.bindings.live("__getattr__")
-            return Resolution("undecided" if lazy or self._from_unread(found) else "no-class")
-        real = [e for e in self.classes.real(entities) if self.classes.in_checkout(e)]
+            return Resolution("no-class")
+        real = [e for e in entities if isinstance(e, ClassEntity) and self._is_ours(e)]
         if real:
             places = [(e.module.name, e.qualname, self.tree.relative(e.module.path), e.node.lineno) for e in real]
             return Resolution("class", tuple(dict.fromkeys(places)))
+        if Unseen in entities:
+            return Resolution("undecided")
         if any(isinstance(e, ClassEntity) and self.classes.is_stand_in(e) for e in entities):
             return Resolution("stand-in")
         if any(isinstance(e, Value) and self.classes.makes_stand_in(e) for e in entities):
             return Resolution("stand-in")
+        if entities and all(isinstance(e, External) and self._is_missing_here(e.fqn) for e in entities):
+            return Resolution("no-class")
         return Resolution("outside" if entities else "undecided")
 
-    def _from_unread(self, module) -> bool:
-        """Whether a star import from a module without source may bind anything at all."""
-        return module is not None and any(self.names.module(s) is None for s in module.bindings.stars)
+    def _is_ours(self, entity: ClassEntity) -> bool:
+        return self.classes.in_checkout(entity) and not self.classes.is_stand_in(entity)
+
+    def definitions(self, module: str, qualname: str) -> list[Any] | None:
+        """Return what a qualified name in a module stands for; ``None`` if nothing there has that name."""
+        found = self.names.module(module)
+        name, *parts = qualname.split(".")
+        entities: list[Any] | None = self.names.in_module(found, name) if found else None
+        if found and found.bindings.live(name) and not found.bindings.real(name):
+            return None
+        for part in parts:
+            owners = entities or []
+            entities = [e for owner in owners for e in self.names.attribute(owner, part)]
+            if not entities and owners and all(isinstance(o, ClassEntity) for o in owners):
+                return None
+        return entities
+
+    def _may_bind(self, module: Module) -> bool:
+        """Whether a module may bind names that cannot be seen: ``__getattr__``, ``globals()[…]``, an unread star."""
+        if module.bindings.live("__getattr__") or any(self.names.module(s) is None for s in module.bindings.stars):
+            return True
+        return self.tree.holds(module.path, b"globals()") or self.tree.holds(module.path, b"sys.modules[__name__]")
+
+    def _lazily_served(self, module: Module, cls: str) -> list[ClassEntity]:
+        """The class that a package serves on demand, looked for in the files of the package."""
+        if not module.path.endswith("__init__.py"):
+            return []
+        found: list[ClassEntity] = []
+        for path in self.tree.python_files(os.path.dirname(module.path)):
+            if self.tree.holds(path, f"class {cls}".encode()):
+                name = self.names.module_name(path)
+                found += self.classes.real(self.definitions(name, cls) or []) if name else []
+        return found
+
+    def _is_missing_here(self, fqn: str) -> bool:
+        """Whether a dotted name leads into a file of the checkout that does not bind it."""
+        owner, _, _ = fqn.rpartition(".")
+        module = self.names.module(owner) if self.names.at_hand(fqn) else None
+        return module is not None and not self._may_bind(module)
 
     def class_at(self, module: str, qualname: str, line: int) -> ClassEntity | None:
         """Return the class definition that a resolution names."""
-        found = self.names.module(module)
-        entities = self.names.in_module(found, qualname.partition(".")[0]) if found else None
-        for part in qualname.split(".")[1:]:
-            entities = [e for owner in entities or [] for e in self.names.attribute(owner, part)]
-        for entity in entities or []:
+        for entity in self.definitions(module, qualname) or []:
             if isinstance(entity, ClassEntity) and entity.node.lineno == line:
                 return entity
         return None

@@ -95,16 +95,20 @@ class ModelModule:
             return self.project.by_fqn(f"{binding.target}.{binding.name}")
         if binding.kind == "class":
             return self.project.by_fqn(f"{self.module.name}.ModelClass")
-        if not isinstance(binding.node, ast.expr):
+        mutated = any(f"ModelClass.{m}" in line for m in ("append", "extend") for line in self._lines())
+        if mutated or not isinstance(binding.node, ast.expr):
             return None
         return self.project.class_entities(binding.node, Scope(self.module))
+
+    def _lines(self) -> list[str]:
+        return self.project.tree.lines(self.path)
 
     def registered_entities(self) -> list[ClassEntity]:
         """Return the definitions of the registered classes in this file, in source order."""
         assert self.module is not None
         found = []
         for qualname in self.registered:
-            for entity in self.project.by_fqn(f"{self.module.name}.{qualname}"):
+            for entity in self.project.definitions(self.module.name, qualname) or ():
                 if isinstance(entity, ClassEntity) and not self.project.classes.is_stand_in(entity):
                     found.append(entity)
         return sorted(found, key=lambda e: e.node.lineno)

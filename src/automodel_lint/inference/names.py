@@ -132,7 +132,7 @@ class Names:
         roots = self.roots + (self.outside if name.partition(".")[0] in self.followed else ())
         for root in roots:
             base = os.path.join(root, *name.split("."))
-            for path in (base + ".py", os.path.join(base, "__init__.py")):
+            for path in (os.path.join(base, "__init__.py"), base + ".py"):
                 if self.tree.read(path) is not None:
                     return path
         return None
@@ -222,7 +222,9 @@ class Names:
             return None
         for target in _likely(module.bindings.stars, name):
             starred = self.module(target)
-            found = self.in_module(starred, name, depth + 1) if starred and starred is not module else None
+            if starred is None or starred is module or not _exports(starred, name):
+                continue
+            found = self.in_module(starred, name, depth + 1)
             if found:
                 return found
         return None
@@ -318,6 +320,18 @@ def _member(entity: Entity, owner: ClassEntity, name: str) -> Entity:
     if isinstance(entity, Value) and not entity.fqn:
         return Value(entity.expr, entity.scope, f"{owner.fqn}.{name}")
     return entity
+
+
+def _exports(module: Module, name: str) -> bool:
+    """Tell whether ``from module import *`` can bring a name; a computed ``__all__`` may hold anything."""
+    bound = module.bindings.names.get("__all__", [])
+    if not bound:
+        return not name.startswith("_")
+    node = bound[0].node
+    literal = len(bound) == 1 and isinstance(node, (ast.List, ast.Tuple))
+    if not literal or not all(isinstance(e, ast.Constant) for e in node.elts):  # type: ignore[attr-defined]
+        return True
+    return name in {e.value for e in node.elts}  # type: ignore[attr-defined]
 
 
 def _likely(stars: list[str], name: str) -> list[str]:

@@ -7,6 +7,7 @@ import os
 from collections.abc import Iterator
 
 from automodel_lint.domain.model_class import ModelClass
+from automodel_lint.domain.registry import MAPPING
 from automodel_lint.domain.things import ModelModule
 from automodel_lint.findings import Finding, Span
 from automodel_lint.inference.bindings import statements_here
@@ -97,7 +98,11 @@ def _binds(model: ModelClass, package: Module) -> bool:
     """Whether importing the package binds the class's name (an import for type checkers alone does not)."""
     if model.names.in_module(package, model.name) is None:
         return False
-    return bool(package.bindings.real(model.name)) or not package.bindings.live(model.name)
+    if package.bindings.live(model.name) and not package.bindings.real(model.name):
+        return False
+    entities = model.names.in_module(package, model.name) or []
+    others = bool(entities) and all(isinstance(e, ClassEntity) and e is not model.entity for e in entities)
+    return not others  # a class of the same name from elsewhere is not the registered one
 
 
 def _serves_lazily(package: Module, name: str) -> bool:
@@ -147,10 +152,14 @@ def unregistered_model_class(module: ModelModule) -> Iterator[Finding]:
     project = module.project
     if module.module is None or not project.has_static_mapping or not project.tree.holds(module.path, MIXIN.encode()):
         return
+    if not project.reads_all_of(MAPPING):
+        return
     registered = {r.cls for r in project.architectures if r.module == module.module.name} | set(module.registered)
     for binding in module.exports:
         for entity in module.exported(binding) or ():
             if not isinstance(entity, ClassEntity) or entity.module is not module.module:
+                continue
+            if project.classes.is_stand_in(entity):
                 continue
             mixed_in = any(b.fqn.rpartition(".")[2] == MIXIN for b in project.classes.bases(entity))
             if mixed_in and entity.name.endswith(_CAUSAL) and entity.qualname not in registered:

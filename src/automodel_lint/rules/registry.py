@@ -36,11 +36,12 @@ def _nearest(entry: ArchitectureEntry | ConfigEntry) -> str:
 
 @rule("NAM103")
 def duplicate_architecture(registry: Registry) -> Iterator[Finding]:
-    first: dict[tuple[str, str], int] = {}
+    first: dict[tuple[str, int], int] = {}
     for entry in registry.architectures:
-        if entry.registration.form != "mapping" or not entry.registration.sure:
+        if entry.registration.form != "mapping":
             continue
-        key = (entry.registration.path, entry.key)
+        # an entry in a branch is compared with those beside it only: that another one is there too is not sure
+        key = (entry.key, -1 if entry.registration.sure else entry.registration.group)
         if key in first:
             yield entry.finding(first=first[key])
         else:
@@ -104,7 +105,7 @@ def _related(model: ModelClass, config: ClassEntity, names: set[str]) -> bool:
 def unregistered_config_class(model: ModelClass) -> Iterator[Finding]:
     registry = model.names.module(f"{model.project.checkout.package}._transformers.registry")
     builtin = model.project.builtin_model_types()
-    if registry is None or not registry.bindings.live(CONFIGS):
+    if registry is None or not registry.bindings.live(CONFIGS) or not model.project.reads_all_of(CONFIGS):
         return
     registered = {r.key for r in model.project.configs}
     for config in config_classes(model):
