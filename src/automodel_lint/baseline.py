@@ -57,10 +57,13 @@ def load(path: str) -> dict[str, Entry]:
         if data["version"] != VERSION:
             raise ValueError(f"version {data['version']} is not {VERSION}")
         lines = {line.strip().strip('",')[:16]: number for number, line in enumerate(text.splitlines(), 1)}
-        return {
-            fingerprint: Entry(entry["code"], entry["path"], lines.get(fingerprint, 1))
-            for fingerprint, entry in data["findings"].items()
-        }
+        found = {}
+        for fingerprint, entry in data["findings"].items():
+            code, place = entry["code"], entry["path"]
+            if not isinstance(code, str) or not isinstance(place, str):
+                raise ValueError(f"entry {fingerprint} has no code and path")
+            found[fingerprint] = Entry(code, place, lines.get(fingerprint, 1))
+        return found
     except (OSError, ValueError, KeyError, TypeError, AttributeError) as error:
         raise BaselineError(f"{path}:1: no usable baseline: {error}") from error
 

@@ -72,17 +72,38 @@ def find(start: str) -> str | None:
         if os.path.isfile(own):
             return own
         project = os.path.join(folder, "pyproject.toml")
-        if os.path.isfile(project):
-            try:
-                with open(project, encoding="utf-8", errors="replace") as stream:
-                    if re.search(rf"^\s*\[{re.escape(TABLE)}[\].]", stream.read(), re.M):
-                        return project
-            except OSError:
-                pass
+        if os.path.isfile(project) and _has_table(project):
+            return project
         parent = os.path.dirname(folder)
         if parent == folder:
             return None
         folder = parent
+
+
+def _has_table(path: str) -> bool:
+    """Whether a ``pyproject.toml`` has our table; one that mentions us and is broken is ours to complain about."""
+    try:
+        with open(path, encoding="utf-8-sig") as stream:
+            text = stream.read()
+    except (OSError, UnicodeDecodeError):
+        return False
+    if "automodel-lint" not in text:
+        return False
+    try:
+        data = _toml(text)
+    except ValueError:
+        return re.search(r"^\s*\[\s*tool\s*\.\s*[\"']?automodel-lint", text, re.M) is not None
+    tool = data.get("tool")
+    return isinstance(tool, dict) and "automodel-lint" in tool
+
+
+def _toml(text: str) -> dict[str, Any]:
+    """Parse TOML; raises a ``ValueError`` with the place in its text."""
+    if sys.version_info >= (3, 11):
+        import tomllib
+    else:
+        import tomli as tomllib
+    return tomllib.loads(text)
 
 
 def load(path: str | None) -> Config:
@@ -93,22 +114,22 @@ def load(path: str | None) -> Config:
     """
     if path is None:
         return Config()
-    if sys.version_info >= (3, 11):
-        import tomllib
-    else:
-        import tomli as tomllib
     try:
-        with open(path, encoding="utf-8") as stream:
+        with open(path, encoding="utf-8-sig") as stream:
             text = stream.read()
-        data = tomllib.loads(text)
     except (OSError, UnicodeDecodeError) as error:
         raise ConfigError(f"{path}:1: cannot be read: {error}") from error
-    except tomllib.TOMLDecodeError as error:
+    try:
+        data = _toml(text)
+    except ValueError as error:
         line = re.search(r"at line (\d+)", str(error))
         number = line[1] if line else len(text.splitlines())
         raise ConfigError(f"{path}:{number}: not valid TOML: {error}") from error
     table = data if path.endswith(OWN_FILE) else data.get("tool", {}).get("automodel-lint", {})
-    return _Reader(Config(path=path, text=text), table).read()
+    config = Config(path=path, text=text)
+    if not isinstance(table, dict):
+        raise ConfigError(f"{path}:{config.line_of('automodel-lint')}: [{TABLE}] must be a table")
+    return _Reader(config, table).read()
 
 
 class _Reader:
@@ -122,7 +143,7 @@ class _Reader:
             "select": self._codes,
             "extend-select": self._codes,
             "ignore": self._codes,
-            "exclude": self._texts,
+            "exclude": self._globs,
             "per-path-ignores": self._per_path,
             "severity": self._severities,
             "exempt": self._exemptions,
@@ -150,6 +171,20 @@ class _Reader:
             self._fail(key, f"{key} must be a list of texts")
         return value
 
+    def _globs(self, key: str, value: Any) -> list[str]:
+        patterns = self._texts(key, value)
+        for pattern in patterns:
+            self._glob(key, pattern)
+        return patterns
+
+    def _glob(self, key: str, pattern: str) -> None:
+        import pathspec
+
+        try:
+            pathspec.GitIgnoreSpec.from_lines([pattern])
+        except Exception as error:  # whatever the library finds wrong with it
+            self._fail(pattern, f"{key}: {pattern!r} is no pattern: {error}")
+
     def _codes(self, key: str, value: Any) -> list[str]:
         values = self._texts(key, value)
         for code in values:
@@ -169,7 +204,9 @@ class _Reader:
         return value
 
     def _per_path(self, key: str, value: Any) -> dict[str, list[str]]:
-        return {glob: self._codes(f"{key}.{glob}", codes) for glob, codes in self._table(key, value).items()}
+        for glob in self._table(key, value):
+            self._glob(key, glob)
+        return {glob: self._codes(f"{key}.{glob}", codes) for glob, codes in value.items()}
 
     def _severity(self, key: str, value: Any) -> Severity:
         try:

@@ -62,10 +62,18 @@ class Engine:
         for done, (key, compute) in enumerate(units):
             if progress is not None:
                 progress(done, len(units))
-            findings += self.cache.get(key, compute, lambda data: [Finding.from_json(f) for f in data])
+            findings += self._verdict(key, compute)
         self.cache.save()
         files = sorted(self.tree.relative(p) for p in self.tree.python_files(self.checkout.package_dir))
         return Verdict(merged(findings), self._class_paths, len(plan.architectures), files)
+
+    def _verdict(self, key: str, compute: Callable[[], list[dict[str, Any]]]) -> list[Finding]:
+        """Return what the rules say about one thing; whatever goes wrong on the way costs that thing only."""
+        try:
+            return self.cache.get(key, compute, lambda data: [Finding.from_json(f) for f in data])
+        except Exception as error:
+            path = self.tree.relative(self.checkout.registry)
+            return completed([_internal_error("a rule", key.partition(":")[0], path, error)])
 
     # -- things ---------------------------------------------------------------------------------------------------
 
@@ -95,7 +103,10 @@ class Engine:
 
     def _resolution(self, module: str, cls: str) -> Resolution:
         key = f"resolve:{module}:{cls}"
-        return self.cache.get(key, lambda: self.project.resolve(module, cls).to_json(), Resolution.from_json)
+        try:
+            return self.cache.get(key, lambda: self.project.resolve(module, cls).to_json(), Resolution.from_json)
+        except RecursionError:  # code nested deeper than Python lets us follow
+            return Resolution("unparsable")
 
     def _file_units(self, classes: dict) -> dict[str, Callable[[], list[dict[str, Any]]]]:
         modules: dict[str, dict[str, tuple[str, ...]]] = {}

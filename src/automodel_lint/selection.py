@@ -11,6 +11,7 @@ from automodel_lint.config import Config
 from automodel_lint.domain.checkout import Checkout
 from automodel_lint.engine import Verdict, completed
 from automodel_lint.findings import Finding, Severity, Span
+from automodel_lint.pages import Page
 from automodel_lint.report import Report
 from automodel_lint.request import Request
 from automodel_lint.source import SourceTree
@@ -73,7 +74,13 @@ class Selection:
         """Whether some rule that ``prefix`` stands for has been asked about at all."""
         from automodel_lint.pages import pages
 
-        return any(self._code_selected(c, p.severity) for c, p in pages().items() if c.startswith(prefix))
+        return any(self._asked(code, page) for code, page in pages().items() if code.startswith(prefix))
+
+    def _asked(self, code: str, page: Page) -> bool:
+        """Whether a rule was asked about, at the severity that the settings give it."""
+        fitting = [c for c in self.config.severity if code.startswith(c)]
+        severity = self.config.severity[max(fitting, key=len)] if fitting else page.severity
+        return self._code_selected(code, severity)
 
     # -- exemptions -----------------------------------------------------------------------------------------------
 
@@ -87,7 +94,7 @@ class Selection:
         return False
 
     def _stale_exemptions(self) -> list[Finding]:
-        if not self.whole or self.config.path is None or not self._code_selected("NAM003", Severity.WARNING):
+        if not self.whole or self.config.path is None or not self._judged("NAM003"):
             return []
         found = []
         for code, classes in self.config.exempt.items():
@@ -139,9 +146,9 @@ class Selection:
         from automodel_lint.pages import pages
 
         known = pages()
-        if found.everything or not self._code_selected("NAM001", Severity.WARNING):
+        if found.everything or not self._judged("NAM001"):
             return []
-        judged = [code for code, page in known.items() if self._code_selected(code, page.severity)]
+        judged = [code for code, page in known.items() if self._asked(code, page)]
         stale = suppressions.unused(self.tree, self.tree.absolute(path), found, known, judged)
         return [self._weighed(f) for f in completed(stale)]
 
@@ -213,7 +220,7 @@ class Selection:
         path = self.config.absolute(self.config.baseline)
         known = baselines.load(path)
         left = [f for f in findings if f.fingerprint not in known]
-        if self.whole and self._code_selected("NAM003", Severity.WARNING):
+        if self.whole and self._judged("NAM003"):
             present = {f.fingerprint for f in findings}
             relative = self.tree.relative(path)
             stale = [

@@ -66,7 +66,8 @@ class Session:
         else:
             folder = os.path.join(self.checkout.root, FOLDER)
         state = "buffers" if self.request.overlay else "files"  # an editor must not throw away what the hooks keep
-        return cache_path(folder, self.checkout.root, self.checkout.package, state, *outside)
+        where = (self.checkout.root, self.checkout.source_root, self.checkout.package, self.checkout.plugin or "")
+        return cache_path(folder, state, *where, *outside)
 
 
 def sessions(request: Request) -> list[Session]:

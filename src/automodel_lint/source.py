@@ -172,6 +172,10 @@ class SourceTree:
             self._syntax[path] = None if data is None else parsed(data)
         return self._syntax[path]
 
+    def give_up(self, path: str, reason: str) -> None:
+        """Treat a file as one that cannot be parsed."""
+        self._syntax[path] = ParseProblem(reason)
+
     def relative(self, path: str) -> str:
         """Return ``path`` as findings show it: relative to the root with forward slashes, if it lies below."""
         if path.startswith(self.root + os.sep):

@@ -134,7 +134,7 @@ class _Reader:
 
     def _comment(self, token: tokenize.TokenInfo, first: int, last: int, alone: bool) -> None:
         span = Span(token.start[0], token.start[1] + 1, token.end[0], token.end[1] + 1)
-        whole = _FILE.search(token.string)
+        whole = _FILE.search(token.string) if alone else None
         if whole:
             if whole["codes"]:
                 self.found.append(Comment(_split(whole["codes"]), 1, self.text.count("\n") + 1, span))

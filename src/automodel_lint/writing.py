@@ -12,6 +12,10 @@ def write_whole(path: str, text: str) -> None:
     Permission bits are kept, a link keeps pointing at the file. Raises ``OSError``, and then leaves nothing behind.
     """
     target = os.path.realpath(path)
+    if os.path.exists(target) and not os.path.isfile(target):  # a device or pipe is written to, never replaced
+        with open(path, "w", encoding="utf-8", newline="") as stream:
+            stream.write(text)
+        return
     mode = os.stat(target).st_mode & 0o7777 if os.path.exists(target) else 0o644
     handle, temporary = tempfile.mkstemp(dir=os.path.dirname(target), suffix=".tmp")
     try:

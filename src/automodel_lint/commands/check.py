@@ -139,7 +139,9 @@ def _run(session: Session) -> Report:
 
 def _write(text: str, path: str | None) -> None:
     if path is None:
-        click.echo(text, nl=False, color=True if os.environ.get("FORCE_COLOR") else None)
+        plain = os.environ.get("NO_COLOR") or os.environ.get("TERM") == "dumb"
+        colour = True if os.environ.get("FORCE_COLOR") else False if plain else None
+        click.echo(text, nl=False, color=colour)
         return
     try:
         write_whole(path, click.unstyle(text))

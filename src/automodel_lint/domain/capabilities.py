@@ -4,9 +4,10 @@ from __future__ import annotations
 
 import ast
 from collections.abc import Iterator
+from dataclasses import dataclass
 
 from automodel_lint.domain.project import Project
-from automodel_lint.inference.bindings import dotted, literal_truth, statements_here, walk_here
+from automodel_lint.inference.bindings import dotted, literal_truth, statements_here
 from automodel_lint.inference.names import ClassEntity, Entity, FunctionEntity, Scope, Value
 from automodel_lint.inference.values import Undecided
 
@@ -20,11 +21,11 @@ def canonical_fields(project: Project) -> list[str] | None:
     module = project.names.module(f"{project.checkout.package}._transformers.model_capabilities")
     for entity in (project.names.in_module(module, NESTED) if module else None) or []:
         if isinstance(entity, ClassEntity):
-            return [name for name in project.names.body(entity).names if not name.startswith("_")]
+            return list(fields(project, entity))
     return None
 
 
-def is_canonical(project: Project, entity: ClassEntity) -> bool:
+def is_canonical(entity: ClassEntity) -> bool:
     """Tell whether a class is the framework's own ``ModelCapabilities``."""
     return entity.module.name.endswith("._transformers.model_capabilities")
 
@@ -35,50 +36,62 @@ def is_frozen_dataclass(project: Project, entity: ClassEntity) -> bool | None:
     for decorator in entity.node.decorator_list:
         call = decorator if isinstance(decorator, ast.Call) else None
         fqns = project.names.fqns(call.func if call else decorator, entity.scope)
-        if not fqns & {"dataclasses.dataclass", "dataclass"}:
-            unknown = True
-            continue
-        for keyword in call.keywords if call else ():
-            if keyword.arg == "frozen":
-                try:
-                    return project.values.single(keyword.value, entity.scope) is True
-                except Undecided:
-                    return None
-            unknown = unknown or keyword.arg is None
+        if fqns & {"dataclasses.dataclass", "dataclass"}:
+            return _is_frozen(project, call, entity)
+        unknown = True
     return None if unknown else False
 
 
-def fields(project: Project, entity: ClassEntity) -> dict[str, ast.Assign | ast.AnnAssign]:
-    """Return the fields of a capabilities class with where each is written; inherited ones included, nearest first."""
-    found: dict[str, ast.Assign | ast.AnnAssign] = {}
+def _is_frozen(project: Project, call: ast.Call | None, entity: ClassEntity) -> bool | None:
+    for keyword in call.keywords if call else ():
+        if keyword.arg is None:
+            return None
+        if keyword.arg == "frozen":
+            try:
+                return bool(project.values.single(keyword.value, entity.scope))
+            except Undecided:
+                return None
+    return False
+
+
+@dataclass(frozen=True)
+class Field:
+    """One field of a capabilities class: the statement that declares it, and the class whose body holds it."""
+
+    statement: ast.Assign | ast.AnnAssign
+    owner: ClassEntity
+
+
+def fields(project: Project, entity: ClassEntity) -> dict[str, Field]:
+    """Return the fields of a capabilities class; inherited ones included, nearest first."""
+    found: dict[str, Field] = {}
     for ancestor in project.classes.mro(entity):
-        if isinstance(ancestor, ClassEntity) and (ancestor is entity or not is_canonical(project, ancestor)):
+        if isinstance(ancestor, ClassEntity) and (is_canonical(entity) or not is_canonical(ancestor)):
             for statement in statements_here(ancestor.node.body):
                 if isinstance(statement, ast.AnnAssign) and "ClassVar" not in ast.unparse(statement.annotation):
-                    found.setdefault(dotted(statement.target), statement)
+                    found.setdefault(dotted(statement.target), Field(statement, ancestor))
                 elif isinstance(statement, ast.Assign):
                     for target in statement.targets:
-                        found.setdefault(dotted(target), statement)
-    return {name: node for name, node in found.items() if name and not name.startswith("_")}
+                        found.setdefault(dotted(target), Field(statement, ancestor))
+    return {name: field for name, field in found.items() if name and not name.startswith("_")}
 
 
-def is_bool_default(project: Project, statement: ast.Assign | ast.AnnAssign, scope: Scope) -> bool:
+def is_bool_default(project: Project, field: Field) -> bool:
     """Tell whether a field's default is ``True`` or ``False``, written out or through ``field(default=…)``."""
-    value = statement.value
-    if isinstance(value, ast.Call) and project.names.fqns(value.func, scope) & {"dataclasses.field"}:
+    value = field.statement.value
+    if isinstance(value, ast.Call) and project.names.fqns(value.func, field.owner.scope) & {"dataclasses.field"}:
         value = next((k.value for k in value.keywords if k.arg == "default"), None)
     return isinstance(value, ast.Constant) and isinstance(value.value, bool)
 
 
 def declares_axes(project: Project, entity: ClassEntity) -> bool:
     """Tell whether the axes come with an ancestor that is the framework's own class (its defaults then apply)."""
-    return any(isinstance(a, ClassEntity) and is_canonical(project, a) for a in project.classes.mro(entity)[1:])
+    return any(isinstance(a, ClassEntity) and is_canonical(a) for a in project.classes.mro(entity)[1:])
 
 
 def returned(function: ast.FunctionDef | ast.AsyncFunctionDef) -> Iterator[ast.Return]:
     """Yield the ``return`` statements of a function (nested functions apart)."""
-    for statement in function.body:
-        yield from (n for n in walk_here(statement) if isinstance(n, ast.Return))
+    return (s for s in statements_here(function.body) if isinstance(s, ast.Return))
 
 
 _OTHER_CALLS = (
@@ -104,23 +117,34 @@ _OTHER_THINGS = (
 
 def falls_through(body: list[ast.stmt]) -> bool:
     """Tell whether running a block can reach its end (and so return nothing)."""
-    last = body[-1] if body else ast.Pass()
-    if isinstance(last, (ast.Return, ast.Raise)):
+    return all(_goes_on(statement) for statement in body)
+
+
+def _goes_on(statement: ast.stmt) -> bool:
+    """Whether what stands behind a statement can be reached."""
+    if isinstance(statement, (ast.Return, ast.Raise)):
         return False
-    if isinstance(last, ast.If):
-        sure = literal_truth(last.test)
+    if isinstance(statement, ast.Assert):
+        return literal_truth(statement.test) is not False
+    if isinstance(statement, ast.If):
+        sure = literal_truth(statement.test)
         if sure is not None:
-            return falls_through(last.body if sure else last.orelse)
-        return falls_through(last.body) or falls_through(last.orelse)
-    if isinstance(last, (ast.With, ast.AsyncWith)):
-        return falls_through(last.body)
-    if isinstance(last, ast.Try):
-        ends = [last.orelse or last.body, *(h.body for h in last.handlers)]
-        return any(falls_through(end) for end in ends) and (not last.finalbody or falls_through(last.finalbody))
-    if isinstance(last, ast.Match):
-        wildcard = any(isinstance(c.pattern, ast.MatchAs) and c.pattern.pattern is None for c in last.cases)
-        return not wildcard or any(falls_through(c.body) for c in last.cases)
-    return not (isinstance(last, ast.While) and isinstance(last.test, ast.Constant) and bool(last.test.value))
+            return falls_through(statement.body if sure else statement.orelse)
+        return falls_through(statement.body) or falls_through(statement.orelse)
+    if isinstance(statement, (ast.With, ast.AsyncWith)):
+        return falls_through(statement.body)
+    if isinstance(statement, ast.Try):
+        ends = [[*statement.body, *statement.orelse], *(h.body for h in statement.handlers)]
+        return any(falls_through(end) for end in ends) and falls_through(statement.finalbody)
+    if isinstance(statement, ast.Match):
+        wildcard = any(isinstance(c.pattern, ast.MatchAs) and c.pattern.pattern is None for c in statement.cases)
+        return not wildcard or any(falls_through(c.body) for c in statement.cases)
+    if isinstance(statement, (ast.For, ast.While)):
+        breaks = any(isinstance(n, ast.Break) for n in statements_here(statement.body))
+        endless = isinstance(statement, ast.While) and literal_truth(statement.test) is True
+        return breaks or (not endless and falls_through(statement.orelse))
+    call = statement.value if isinstance(statement, ast.Expr) else None
+    return not (isinstance(call, ast.Call) and dotted(call.func) in ("sys.exit", "exit", "os._exit"))
 
 
 def surely_no_capabilities(project: Project, expr: ast.expr | None, scope: Scope, depth: int = 0) -> bool:
@@ -128,8 +152,7 @@ def surely_no_capabilities(project: Project, expr: ast.expr | None, scope: Scope
     if expr is None or isinstance(expr, _OTHER_THINGS):
         return True
     if isinstance(expr, (ast.IfExp, ast.BoolOp)):
-        sides = expr.values if isinstance(expr, ast.BoolOp) else (expr.body, expr.orelse)
-        return any(surely_no_capabilities(project, s, scope, depth) for s in sides)
+        return any(surely_no_capabilities(project, s, scope, depth) for s in _outcomes(expr))
     if isinstance(expr, (ast.Name, ast.Attribute)) and depth < 5:
         entities = project.names.resolve(expr, scope)
         if any(isinstance(e, ClassEntity) or e.fqn.endswith(f".{NESTED}") for e in entities):
@@ -140,6 +163,13 @@ def surely_no_capabilities(project: Project, expr: ast.expr | None, scope: Scope
         entities = project.names.resolve(expr.func, scope)
         return bool(entities) and all(_makes_something_else(project, e, depth) for e in entities)
     return False
+
+
+def _outcomes(expr: ast.IfExp | ast.BoolOp) -> list[ast.expr]:
+    """The operands that an expression can be: of ``a or b``, ``a`` only if it is something, which ``None`` is not."""
+    if isinstance(expr, ast.IfExp):
+        return [expr.body, expr.orelse]
+    return expr.values[-1:] if isinstance(expr.op, ast.Or) else expr.values
 
 
 def _makes_something_else(project: Project, entity: Entity, depth: int) -> bool:

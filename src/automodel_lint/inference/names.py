@@ -145,7 +145,11 @@ class Names:
         if path is None or syntax is None or isinstance(syntax, ParseProblem):
             return None
         package = name if path.endswith("__init__.py") else name.rpartition(".")[0]
-        return Module(name, path, syntax, collect(syntax.body, package))
+        try:
+            return Module(name, path, syntax, collect(syntax.body, package))
+        except RecursionError:  # a chain of thousands of branches: as good as unread
+            self.tree.give_up(path, "nested too deeply to be followed")
+            return None
 
     def module_name(self, path: str) -> str | None:
         """Return the dotted name of a file below the roots."""

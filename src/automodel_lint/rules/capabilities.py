@@ -47,9 +47,16 @@ def _nested_classes(model: ModelClass) -> Iterator[ClassEntity]:
             yield model.names.class_entity(member.binding.node, model.member_scope(member), f"{model.name}.")
         elif member.value is not None:
             for entity in model.names.resolve(member.value, model.member_scope(member)):
-                shared = isinstance(entity, ClassEntity) and "." in entity.qualname
-                if isinstance(entity, ClassEntity) and not shared and not is_canonical(model.project, entity):
+                shared = isinstance(entity, ClassEntity) and _is_linted_elsewhere(model, entity)
+                if isinstance(entity, ClassEntity) and not shared and not is_canonical(entity):
                     yield entity
+
+
+def _is_linted_elsewhere(model: ModelClass, nested: ClassEntity) -> bool:
+    """Whether a capabilities class stands in the body of another registered class, which answers for it."""
+    owner, _, _ = nested.qualname.rpartition(".")
+    entries = ((r.module, r.cls) for r in model.project.architectures)
+    return bool(owner) and (nested.module.name, owner) in entries
 
 
 @rule("NAM303")
@@ -64,13 +71,16 @@ def capabilities_fields(model: ModelClass) -> Iterator[Finding]:
     known = canonical_fields(model.project)
     for nested in _nested_classes(model):
         declared = fields(model.project, nested)
-        for name, node in declared.items():
+        for name, field in declared.items():
             if known is not None and name not in known:
                 near = difflib.get_close_matches(name, known, 1, cutoff=0.5)
                 hint = f"; did you mean `{near[0]}`?" if near else f"; known are {', '.join(known)}"
-                yield _at(model, nested, node, problem=f"has a field `{name}` that nobody reads{hint}")
-            elif not is_bool_default(model.project, node, nested.scope):
-                yield _at(model, nested, node, problem=f"gives `{name}` no default that is `True` or `False`")
+                problem = f"has a field `{name}` that nobody reads{hint}"
+            elif not is_bool_default(model.project, field):
+                problem = f"gives `{name}` no default that is `True` or `False`"
+            else:
+                continue
+            yield _at(model, field.owner, field.statement, problem=problem)
         missing = [axis for axis in AXES if axis not in declared]
         if missing and not declares_axes(model.project, nested):
             yield _at(model, nested, nested.node, problem=f"says nothing about {_listed(missing)}")
@@ -123,7 +133,8 @@ def _assigned_function(model: ModelClass, member: Member) -> Iterator[Finding]:
 def _signature_problem(model: ModelClass, function: ast.FunctionDef | ast.AsyncFunctionDef) -> str | None:
     decorators = {f for d in function.decorator_list for f in model.names.fqns(d, model.entity.scope)}
     if "builtins.classmethod" not in decorators:
-        return "is no classmethod"
+        unknown = any(not f.startswith("builtins.") for f in decorators)
+        return None if unknown else "is no classmethod"
     arguments = function.args
     plain = [a.arg for a in (*arguments.posonlyargs, *arguments.args)]
     if plain != ["cls", "config"] or arguments.kwonlyargs or arguments.vararg or arguments.kwarg:
