@@ -38,7 +38,7 @@ def is_frozen_dataclass(project: Project, entity: ClassEntity) -> bool | None:
         fqns = project.names.fqns(call.func if call else decorator, entity.scope)
         if fqns & {"dataclasses.dataclass", "dataclass"}:
             return _is_frozen(project, call, entity)
-        unknown = True
+        unknown = unknown or not all(f.startswith("typing.") for f in fqns)  # typing.final and its like change nothing
     return None if unknown else False
 
 

@@ -8,7 +8,7 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from functools import cached_property
 
-from automodel_lint.inference.bindings import FUNCTIONS, Binding, walk_here
+from automodel_lint.inference.bindings import FUNCTIONS, Binding, dotted, walk_here
 from automodel_lint.inference.names import (
     ClassEntity,
     Entity,
@@ -172,19 +172,25 @@ class Classes:
     @remembered
     def is_stand_in(self, cls: ClassEntity) -> bool:
         """Tell whether a class only takes the place of one whose dependency is missing: construction just raises."""
-        for binding in self.names.body(cls).live("__init__"):
-            if isinstance(binding.node, FUNCTIONS):
-                body = [s for s in binding.node.body if not _is_text(s)]
-                return bool(body) and isinstance(body[-1], ast.Raise) and all(_only_words(s) for s in body[:-1])
-        return False
+        return self._is_stand_in(cls, ())
+
+    def _is_stand_in(self, cls: ClassEntity, below: tuple[ClassEntity, ...]) -> bool:
+        if any(k.arg == "metaclass" and _sounds_missing(dotted(k.value)) for k in cls.node.keywords):
+            return True
+        makers = [b.node for n in ("__init__", "__new__") for b in self.names.body(cls).live(n)]
+        functions = [f for f in makers if isinstance(f, FUNCTIONS)]
+        if functions:
+            return any(_only_raises(f) for f in functions)
+        bases = [e for base in cls.node.bases for e in self.names.resolve(base, cls.scope)]
+        inherited = [e for e in bases if isinstance(e, ClassEntity) and e not in below][:1]
+        return any(self._is_stand_in(e, (*below, cls)) for e in inherited) and len(bases) == 1
 
     def makes_stand_in(self, value: Value) -> bool:
         """Tell whether a value is a call that makes an "unavailable" type."""
         if not isinstance(value.expr, ast.Call):
             return False
         for entity in self.names.resolve(value.expr.func, value.scope):
-            name = entity.fqn.rpartition(".")[2].lower()
-            if any(word in name for word in ("unavailable", "missing", "placeholder", "dummy", "stub")):
+            if _sounds_missing(entity.fqn.rpartition(".")[2]):
                 return True
             if isinstance(entity, FunctionEntity):
                 scope = entity.scope.entered(entity.node.body, entity.node.args)
@@ -294,11 +300,24 @@ def _is_text(statement: ast.stmt) -> bool:
     return isinstance(statement, ast.Expr) and isinstance(statement.value, ast.Constant)
 
 
+def _only_raises(function: ast.FunctionDef | ast.AsyncFunctionDef) -> bool:
+    """A maker that does nothing but raise: words, a message, a call on the way, and the error."""
+    body = [s for s in function.body if not _is_text(s)]
+    if len(body) == 1 and isinstance(body[0], ast.Expr) and isinstance(body[0].value, ast.Call):
+        name = dotted(body[0].value.func).rpartition(".")[2].lower()
+        return "raise" in name or "requires_backends" in name or _sounds_missing(name)
+    return bool(body) and isinstance(body[-1], ast.Raise) and all(_only_words(s) for s in body[:-1])
+
+
+def _sounds_missing(name: str) -> bool:
+    return any(word in name.lower() for word in ("unavailable", "missing", "placeholder", "dummy", "stub"))
+
+
 def _only_words(statement: ast.stmt) -> bool:
-    """A statement that may stand before the ``raise`` of a stand-in: it prepares the message, nothing else."""
+    """A statement that may stand before the ``raise`` of a stand-in: it builds nothing that stays."""
     if isinstance(statement, ast.Assign):
         return not any(isinstance(t, ast.Attribute) for t in statement.targets)
-    return isinstance(statement, (ast.Pass, ast.Delete, ast.Import, ast.ImportFrom))
+    return isinstance(statement, (ast.Pass, ast.Delete, ast.Expr, ast.Import, ast.ImportFrom))
 
 
 def _merge(orders: list[list[Ancestor]]) -> list[Ancestor]:

@@ -23,7 +23,7 @@ from automodel_lint.domain.capabilities import (
 from automodel_lint.domain.model_class import ModelClass
 from automodel_lint.findings import Finding
 from automodel_lint.inference.classes import Member, MethodView
-from automodel_lint.inference.names import ClassEntity, FunctionEntity
+from automodel_lint.inference.names import ClassEntity, Entity, FunctionEntity
 from automodel_lint.rules import rule
 
 
@@ -130,11 +130,20 @@ def _assigned_function(model: ModelClass, member: Member) -> Iterator[Finding]:
         yield model.finding(member.value, method=DYNAMIC, problem="is no classmethod")
 
 
+def _may_make_classmethod(decorator: Entity) -> bool:
+    """A decorator without source, or one whose source mentions ``classmethod``."""
+    if isinstance(decorator, FunctionEntity):
+        return "classmethod" in ast.unparse(decorator.node)
+    return not decorator.fqn.startswith("builtins.")
+
+
 def _signature_problem(model: ModelClass, function: ast.FunctionDef | ast.AsyncFunctionDef) -> str | None:
     decorators = {f for d in function.decorator_list for f in model.names.fqns(d, model.entity.scope)}
     if "builtins.classmethod" not in decorators:
-        unknown = any(not f.startswith("builtins.") for f in decorators)
-        return None if unknown else "is no classmethod"
+        entities = [e for d in function.decorator_list for e in model.names.resolve(d, model.entity.scope)]
+        return None if any(map(_may_make_classmethod, entities)) else "is no classmethod"
+    if isinstance(function, ast.AsyncFunctionDef):
+        return "is a coroutine"
     arguments = function.args
     plain = [a.arg for a in (*arguments.posonlyargs, *arguments.args)]
     if plain != ["cls", "config"] or arguments.kwonlyargs or arguments.vararg or arguments.kwarg:

@@ -10,7 +10,7 @@ from automodel_lint.domain.model_class import ModelClass
 from automodel_lint.domain.registry import MAPPING
 from automodel_lint.domain.things import ModelModule
 from automodel_lint.findings import Finding, Span
-from automodel_lint.inference.bindings import statements_here
+from automodel_lint.inference.bindings import branches, dotted, parts_of, statements_here
 from automodel_lint.inference.classes import Ancestor, is_hf_model
 from automodel_lint.inference.names import ClassEntity, External, Module, Scope
 from automodel_lint.inference.values import Undecided
@@ -85,7 +85,7 @@ def package_reexport(model: ModelClass) -> Iterator[Finding]:
         yield Finding(place[0], span, model.name, model.architectures, fields)
         return
     node = _all_statement(package)
-    if node is not None and _misses(model, package, node):
+    if node is not None and _misses(model, package):
         fields = (
             ("cls", model.name),
             ("module", source),
@@ -126,25 +126,42 @@ def _targets(statement: ast.stmt) -> list[ast.expr]:
 
 
 def _all_statement(package: Module) -> ast.stmt | None:
+    found = None
     for statement in statements_here(package.syntax.body):
         if any(isinstance(t, ast.Name) and t.id == "__all__" for t in _targets(statement)):
-            return statement
-    return None
+            found = statement
+    return found
 
 
-def _misses(model: ModelClass, package: Module, statement: ast.stmt) -> bool:
-    """Whether ``__all__`` surely lacks the class (one that is added to later, or computed, may have it)."""
-    if len(package.bindings.names.get("__all__", ())) != 1 or not isinstance(statement, (ast.Assign, ast.AnnAssign)):
-        return False
-    mutated = any(
-        isinstance(n, ast.Attribute) and isinstance(n.value, ast.Name) and n.value.id == "__all__"
-        for n in ast.walk(package.syntax)
-    )
-    try:
-        values = model.values.possible(statement.value, Scope(package)) if statement.value else []
-    except Undecided:
-        return False
-    return not mutated and all(isinstance(v, (list, tuple, set)) and model.name not in v for v in values)
+def _misses(model: ModelClass, package: Module) -> bool:
+    """Whether ``__all__`` surely lacks the class (one that is computed or changed by a call may have it)."""
+    names: set[str] = set()
+    for statement in _run(package.syntax.body):
+        adds = isinstance(statement, ast.AugAssign) and dotted(statement.target) == "__all__"
+        value = statement.value if adds else dict(parts_of(statement)).get("__all__")  # type: ignore[attr-defined]
+        if value is None:
+            if "__all__" in ast.unparse(statement):
+                return False
+            continue
+        try:
+            possible = model.values.possible(value, Scope(package))
+        except Undecided:
+            return False
+        if not all(isinstance(v, (list, tuple, set)) for v in possible):
+            return False
+        names = (names if adds else set()) | {name for v in possible for name in v}
+    return model.name not in names
+
+
+def _run(body: list[ast.stmt]) -> Iterator[ast.stmt]:
+    """Yield the statements that surely run; a compound statement stands for what may not."""
+    for statement in body:
+        inner = list(branches(statement))
+        if inner and all(sure for _, sure in inner):
+            for block, _ in inner:
+                yield from _run(block)
+        else:
+            yield statement
 
 
 @rule("NAM107")

@@ -65,7 +65,7 @@ def _model_type_differs(entry: ConfigEntry) -> Iterator[Finding]:
     for module, qualname, _, line in entry.resolution.classes:
         entity = entry.project.class_at(module, qualname, line)
         own = literal_model_type(entry.project, entity, local=True) if entity else None
-        if own is not None and own != entry.key:
+        if own and own != entry.key:
             problem = f"registers `{entry.registration.cls}`, whose own `model_type` is {own!r}"
             yield entry.finding(problem=f"{problem}: use one spelling for both")
             return
