@@ -134,7 +134,7 @@ def _may_make_classmethod(decorator: Entity) -> bool:
     """A decorator without source, or one whose source mentions ``classmethod``."""
     if isinstance(decorator, FunctionEntity):
         return "classmethod" in ast.unparse(decorator.node)
-    return not decorator.fqn.startswith("builtins.")
+    return decorator.fqn.partition(".")[0] not in ("abc", "builtins", "functools", "torch", "typing")
 
 
 def _signature_problem(model: ModelClass, function: ast.FunctionDef | ast.AsyncFunctionDef) -> str | None:
