@@ -21,13 +21,11 @@ Progress = Callable[[int, int], None]
 class Verdict:
     """What all rules say about a checkout, before anything is selected or silenced.
 
-    ``classes`` holds the relative path of each registered class's file, ``files`` those of the package's sources;
-    ``registrations`` is the number of architecture names.
+    ``classes`` holds the relative path of each registered class's file, ``files`` those of the package's sources.
     """
 
     findings: list[Finding]
     classes: list[str]
-    registrations: int
     files: list[str]
 
 
@@ -65,7 +63,7 @@ class Engine:
             findings += self._verdict(key, compute)
         self.cache.save()
         files = sorted(self.tree.relative(p) for p in self.tree.python_files(self.checkout.package_dir))
-        return Verdict(merged(findings), self._class_paths, len(plan.architectures), files)
+        return Verdict(merged(findings), self._class_paths, files)
 
     def _verdict(self, key: str, compute: Callable[[], list[dict[str, Any]]]) -> list[Finding]:
         """Return what the rules say about one thing; whatever goes wrong on the way costs that thing only."""

@@ -91,7 +91,6 @@ class _Reader:
         self.found: list[Comment] = []
         self.everything = False
         self._line: list[tokenize.TokenInfo] = []
-        self._brackets = 0
         self._statement_start = 0
         self._alone: list[Comment] = []  # own comments on lines of their own, waiting for what they are about
 
@@ -99,8 +98,6 @@ class _Reader:
         """Take the next token."""
         if token.type in (tokenize.DEDENT, tokenize.INDENT, tokenize.ENDMARKER):
             return
-        if token.type == tokenize.OP:
-            self._brackets += (token.string in "([{") - (token.string in ")]}")
         self._line.append(token)
         if token.type in (tokenize.NL, tokenize.NEWLINE):
             self._end_of_line(token.type == tokenize.NEWLINE)
