@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from ..page_framework import CHECKOUT
-from . import AXES, MODEL, OTHER, Spelling, acme, nested, function, indented, klass, module
+from . import AXES, MODEL, OTHER, Spelling, acme, function, indented, klass, module, nested
 
 CANONICAL = "nemo_automodel/_transformers/model_capabilities.py"
 SHARED = "ModelCapabilities = Other.ModelCapabilities"
@@ -57,9 +57,7 @@ DECLARED = [
         "",
         end='setattr(AcmeForCausalLM, "ModelCapabilities", model_capabilities.ModelCapabilities)',
     ),
-    _profile(
-        "NAM303", "shared-by-a-class-above", SHARED, above=_other(nested(above="@dataclass\n", found="NAM303"))
-    ),
+    _profile("NAM303", "shared-by-a-class-above", SHARED, above=_other(nested(above="@dataclass\n", found="NAM303"))),
     _profile("NAM304", "shared-by-a-class-above", SHARED, above=_other(nested(FAULTY))),
     Spelling(
         "NAM303",
@@ -103,7 +101,6 @@ def _returns(name: str, *lines: str, found: str = "", above: str = "@classmethod
 RETURNED = [
     _returns("asynchronous", "return MC()", above="@classmethod\nasync ", found="NAM305"),
     _returns("loop-that-is-left", "while True:", "    break", found="NAM305"),
-    _returns("swallowed", "try:", "    return MC()", "except KeyError:", "    pass", found="NAM305"),
     _returns(
         "decorator-not-at-hand", "return MC()", above="@oak_classmethod\n", imports="from oak import oak_classmethod\n"
     ),
@@ -112,7 +109,6 @@ RETURNED = [
     _returns("statement-behind-the-return", "return MC()", "last = 1"),
     _returns("inner-function", "def sizes():", "    return {}", "", "return MC(**sizes())"),
     _returns("none-or-a-profile", "chosen = None", "return chosen or MC()"),
-    _returns("getattr-or-a-profile", 'return getattr(config, "capabilities", None) or MC()'),
 ]
 
 SPELLINGS = [*FROZEN, *DECLARED, *RETURNED]

@@ -1,4 +1,4 @@
-"""The call of the tie guard itself: how it is reached, which class and which config it gets (NAM203, NAM206, NAM207)."""
+"""The call of the tie guard: how it is reached, which class and which config it gets (NAM203, NAM206, NAM207)."""
 
 from __future__ import annotations
 
@@ -45,11 +45,12 @@ def _heir(code: str, name: str, base: str, heir: str, *, bases: str = "CausalBas
     )
 
 
-def _super(*lines: str, signature: str = SIGNATURE, found: str = "") -> str:
-    return init(*lines, signature=signature, build="", found=found)
+def _super(line: str, signature: str = SIGNATURE) -> str:
+    """Return a constructor that leaves everything to its base."""
+    return init(line, signature=signature, build="")
 
 
-def _shared(code: str, name: str, constructor: str, owner: str = "Base.__init__") -> Spelling:
+def _shared(code: str, name: str, constructor: str) -> Spelling:
     """A registered base and a registered heir that has nothing of its own: one finding, for both."""
     text = module(
         klass(name="Base", constructor=constructor),
@@ -57,13 +58,10 @@ def _shared(code: str, name: str, constructor: str, owner: str = "Base.__init__"
         end="ModelClass = Base",
     )
     files = {MODEL: text, **registered(BaseForCausalLM="Base", AcmeForCausalLM="AcmeForCausalLM")}
-    return Spelling(code, name, files, owner=owner, architectures=("AcmeForCausalLM", "BaseForCausalLM"))
+    return Spelling(code, name, files, owner="Base.__init__", architectures=("AcmeForCausalLM", "BaseForCausalLM"))
 
 
 REACHED = [
-    _call("NAM203", "keyword-arguments", f"{CALL}(config=config, model_cls=self.__class__)"),
-    _call("NAM203", "imported-in-the-constructor", f"from {TIE_MODULE} import {CALL} as reject", "reject(type(self), config)"),
-    _call("NAM203", "through-its-module", f"tie.{GUARD}", imports=f"import {TIE_MODULE} as tie\n"),
     _call("NAM203", "partial", "_guard(type(self), config)", above=f"_guard = functools.partial({CALL})\n"),
     _call("NAM203", "static-attribute", "self._guard(type(self), config)", members=(f"_guard = staticmethod({CALL})",)),
     _call("NAM203", "helper-with-the-model", "check(self, config)", above=f"""
@@ -82,9 +80,6 @@ REACHED = [
     )),
     _call("NAM203", "classmethod-of-its-type", "type(self)._check(config)", members=(
         function("_check", "cls, config", f"{CALL}(cls, config)", above="@classmethod\n"),
-    )),
-    _call("NAM203", "staticmethod", "self._check(self, config)", members=(
-        function("_check", "model, config", f"{CALL}(type(model), config)", above="@staticmethod\n"),
     )),
     acme("NAM203", "decorated-constructor", module(f"""
         def guarded(constructor):
@@ -110,7 +105,10 @@ NAMES = [
     _config("NAM206", "keyword-only", "self, *, hf_config: AcmeConfig", "hf_config"),
     _config("NAM206", "annotated-but-unwrapped", "self, cfg: AcmeConfig", "cfg.text_config", found="NAM206"),
     _call(
-        "NAM205", "own-config-by-setattr", 'setattr(self, "config", config)', f"{CALL}(type(self), self.config)  # NAM205"
+        "NAM205",
+        "own-config-by-setattr",
+        'setattr(self, "config", config)',
+        f"{CALL}(type(self), self.config)  # NAM205",
     ),
 ]  # fmt: skip
 

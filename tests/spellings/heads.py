@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from . import PARTS, SUPER, Spelling, acme, function, init, klass, module
+from . import SUPER, Spelling, acme, function, init, klass, module
 
 TRUNK = "self.config = config\nself.model = AcmeModel(config)"
 INNER = """
@@ -23,12 +23,11 @@ def _owner(
     members: tuple[str, ...] = (),
     above: str = "",
     signature: str = "self, config",
-    library: bool = True,
 ) -> Spelling:
     """A class without policy and guard that builds its head so."""
     constructor = init(SUPER, *lines, signature=signature, build="", found="NAM203")
     text = module(above, klass(*members, policy="", constructor=constructor, found="NAM201"))
-    return acme("NAM201", name, text, library=library)
+    return acme("NAM201", name, text)
 
 
 def _headless(name: str, *lines: str, above: str = "") -> Spelling:
@@ -46,7 +45,6 @@ SPELLINGS = [
     _owner("set-on-its-child", TRUNK, "self.model.lm_head = nn.Linear(2, 2)"),
     _owner("auto-model-for-causal-lm", "self.language_model = AutoModelForCausalLM.from_config(config.text_config)"),
     _owner("foreign-model-from-config", "self.language_model = LlamaForCausalLM._from_config(config.text_config)"),
-    _owner("foreign-model-by-its-name", "self.language_model = LlamaForCausalLM(config.text_config)", library=False),
     _owner(
         "child-of-a-class-attribute",
         "self.language_model = self.lm_cls(config)",
@@ -56,7 +54,5 @@ SPELLINGS = [
     _owner("child-from-a-factory", "self.language_model = make(config)", above=INNER),
     _owner("child-on-a-condition", "self.language_model = Inner(config) if config.text else None", above=INNER),
     _owner("child-through-a-local", "lm = Inner(config)", "self.language_model = lm", above=INNER),
-    _owner("child-by-a-local-class", "cls = Inner", "self.language_model = cls(config)", above=INNER),
     _headless("head-of-a-vision-tower", "self.visual = Inner(config)", above=INNER),
-    _headless("head-in-a-comment-only", PARTS.replace("self.lm_head", "# self.lm_head")),
 ]

@@ -4,8 +4,7 @@ from __future__ import annotations
 
 from . import Spelling, acme, function, klass, module
 
-LOADED = "config = AcmeConfig.from_pretrained(path)"
-LOADED_C = "c = AcmeConfig.from_pretrained(path)"
+LOADED = "c = AcmeConfig.from_pretrained(path)"
 
 
 def _loads(
@@ -22,14 +21,13 @@ def _open(name: str, signature: str, *lines: str, **how) -> Spelling:
 
 
 CHANGED = [
-    _open("config-class-through-a-local", "**kw", "kind = cls.config_class", "return cls(kind.from_pretrained(path, **kw))"),
+    _open("config-class-by-a-local", "**kw", "kind = cls.config_class", "return cls(kind.from_pretrained(path, **kw))"),
     _open("hf-config", "hf_config=None", "return cls(hf_config or AcmeConfig.from_pretrained(path))"),
     _open("cfg", "cfg=None", "c = cfg if cfg is not None else AcmeConfig.from_pretrained(path)", "return cls(c)"),
-    _open("flag-of-its-own", "tie=False", LOADED_C, "c.tie_word_embeddings = tie", "return cls(c)"),
-    _open("setattr-in-a-loop", "**kw", LOADED_C, "for key, value in kw.items():", "    setattr(c, key, value)", "return cls(c)"),
-    _open("update", "**kw", LOADED, "config.update(kw)", "return cls(config)"),
-    _open("update-by-another-name", "**kw", LOADED_C, "c.update(kw)", "return cls(c)"),
-    _open("overrides", "config_overrides=None", "return cls(AutoConfig.from_pretrained(path, **(config_overrides or {})))"),
+    _open("flag-of-its-own", "tie=False", LOADED, "c.tie_word_embeddings = tie", "return cls(c)"),
+    _open("setattr-in-a-loop", "**kw", LOADED, "for k, v in kw.items():", "    setattr(c, k, v)", "return cls(c)"),
+    _open("update-by-another-name", "**kw", LOADED, "c.update(kw)", "return cls(c)"),
+    _open("overrides", "overrides=None", "return cls(AutoConfig.from_pretrained(path, **(overrides or {})))"),
     _open("dict-to-a-method", "**kw", "return cls(cls._load(path, kw))", members=(
         function("_load", "path, kw", "return AutoConfig.from_pretrained(path, **kw)", above="@staticmethod\n"),
     )),
@@ -37,15 +35,13 @@ CHANGED = [
         def load(path, **options):
             return AutoConfig.from_pretrained(path, **options)
         """),
-    _open("taken-out-of-keywords", "**kw", 'c = kw.pop("config", None) or AcmeConfig.from_pretrained(path)', "return cls(c)"),
 ]  # fmt: skip
 
 LEFT_ALONE = [
-    _loads("refused", "config=None", "if config is not None:", "    raise ValueError", LOADED_C, "return cls(c)"),
-    _loads("dropped", "**kw", '_ = kw.pop("config", None)', LOADED_C, "return cls(c)"),
-    _loads("dropped-at-once", "**kw", 'kw.pop("config", None)', LOADED_C, "return cls(c)"),
+    _loads("refused", "config=None", "if config is not None:", "    raise ValueError", LOADED, "return cls(c)"),
+    _loads("dropped", "**kw", '_ = kw.pop("config", None)', LOADED, "return cls(c)"),
     _loads("emptied-before", "**kw", "kw = {}", "return cls(AutoConfig.from_pretrained(path, **kw))"),
-    _loads("checked-in-a-function", "config=None", LOADED_C, "check(c, config)", "return cls(config or c)", above="""
+    _loads("checked-in-a-function", "config=None", LOADED, "check(c, config)", "return cls(config or c)", above="""
         def check(found, asked):
             reject_tie_word_embeddings_flip(found, asked, "Acme")
         """),

@@ -17,7 +17,6 @@ SPELLINGS = [
         "raised-again-on-a-condition",
         f"try:\n    {GUARD}\nexcept NotImplementedError:\n    if config.strict:\n        raise",
     ),
-    _path("handler-returns", f"try:\n    {GUARD}\nexcept NotImplementedError:\n    return"),
     _path("in-the-else-of-a-try", f"try:\n    import flash\nexcept ImportError:\n    flash = None\nelse:\n    {GUARD}"),
     _path("return-in-a-loop", f"for layer in config.layers:\n    if layer:\n        return\n{GUARD}"),
     _path("return-in-a-while", f"while config.wait:\n    return\n{GUARD}"),
@@ -29,9 +28,4 @@ SPELLINGS = [
         found="",
     ),
     _path("handler-guards-too", f"try:\n    import flash\n    {GUARD}\nexcept ImportError:\n    {GUARD}", found=""),
-    _path(
-        "raised-as-another-error",
-        f"try:\n    {GUARD}\nexcept NotImplementedError as e:\n    raise RuntimeError from e",
-        found="",
-    ),
 ]

@@ -31,9 +31,9 @@ def _keyless(name: str, bases: str, found: str, *, imports: str = "", library: b
 
 
 FOREIGN = "HFCheckpointingMixin, LlamaPreTrainedModel"
+OAK_MIXIN = "from oak import OakMixin\n"
 
 SPELLINGS = [
-    _set("NAM201", "assigned-below", end=f"AcmeForCausalLM.tie_word_embeddings_support = {UNTIED}"),
     _set("NAM201", "setattr-below", end=f'setattr(AcmeForCausalLM, "tie_word_embeddings_support", {UNTIED})'),
     _set("NAM201", "by-subclassing", above=BY_SUBCLASSING, bases=f"Policy, {PLAIN}, tie={UNTIED}"),
     acme("NAM201", "by-a-decorator", module(f"""
@@ -44,14 +44,11 @@ SPELLINGS = [
 
         @untied""", klass(policy="").lstrip("\n"))),
     acme("NAM201", "keys-say-nothing-of-a-policy", module(klass(KEYS, policy="", found="NAM201"))),
-    _set("NAM202", "member-by-its-value", 'tie_word_embeddings_support = TieSupport("untied_only")'),
     _set("NAM202", "condition-decided", f"tie_word_embeddings_support = {UNTIED} if True else None"),
     _set("NAM202", "member-of-another-enum", "tie_word_embeddings_support = Tie.UNTIED_ONLY  # NAM202", above=ENUM),
-    _set("NAM202", "string-below", end='AcmeForCausalLM.tie_word_embeddings_support = "both"  # NAM202'),
-    _keyless("no-base-may-have-them", PLAIN, "NAM208"),
     _keyless("foreign-base", FOREIGN, "NAM208 (warning)"),
     _keyless("foreign-base-not-at-hand", FOREIGN, "NAM208 (warning)", library=False),
-    _keyless("foreign-mixin", "HFCheckpointingMixin, OakMixin, nn.Module", "NAM208 (warning)", imports="from oak import OakMixin\n"),
+    _keyless("foreign-mixin", "HFCheckpointingMixin, OakMixin, nn.Module", "NAM208 (warning)", imports=OAK_MIXIN),
     Spelling(
         "NAM110",
         "base-in-the-wrong-order",

@@ -26,7 +26,8 @@ BARE = klass(profile="", found="NAM301")  # a model class without capabilities: 
 
 def _mapping(code: str, name: str, mapping: str, **beside: str) -> Spelling:
     """A registry whose mapping is written so, with files beside the model's by the names of their modules."""
-    return Spelling(code, name, {**registry_file(mapping), **{f"{ACME}/{stem}.py": text for stem, text in beside.items()}})
+    files = {f"{ACME}/{stem}.py": text for stem, text in beside.items()}
+    return Spelling(code, name, {**registry_file(mapping), **files})
 
 
 def _target(name: str, found: str, target: str = "Oak", module: str = OTHER_MODULE, **beside: str) -> Spelling:
@@ -59,7 +60,9 @@ MAPPINGS = [
         """),
     Spelling("NAM101", "table-of-another-module", {
         TABLE: f'TABLE = {{\n    "A": {HERE},\n    "Gone": {GONE},  # NAM101\n}}\n',
-        **registry_file("from nemo_automodel._transformers.table import TABLE\n\nMODEL_ARCH_MAPPING = OrderedDict(TABLE)"),
+        **registry_file(
+            "from nemo_automodel._transformers.table import TABLE\n\nMODEL_ARCH_MAPPING = OrderedDict(TABLE)"
+        ),
     }),
     Spelling("NAM101", "mapping-of-another-module", {
         TABLE: f'MODEL_ARCH_MAPPING = {{\n    "A": {HERE},\n    "Gone": {GONE},  # NAM101\n}}\n',
@@ -161,7 +164,7 @@ STAND_INS = [
 ]  # fmt: skip
 
 
-def _entries(code: str, name: str, table: str, files: dict[str, str], *, key: bool = True) -> Spelling:
+def _entries(code: str, name: str, table: str, files: dict[str, str]) -> Spelling:
     """A package of its own, with such a table in its project file."""
     return Spelling(code, name, {"pyproject.toml": f'[project]\nname = "oakwood"\n{table}', **files}, alone=True)
 
@@ -177,7 +180,8 @@ PLUG_INS = [
         '"nemo_automodel.architectures" = { Oak = "oakwood.model:Oak", Elm = "oakwood.gone:Elm" }  # NAM101\n'
     ), OAKWOOD),
     _entries("NAM101", "name-of-a-script-too", (
-        f'[project.scripts]\nElm = "oakwood.cli:main"\n{GROUP}Elm = "oakwood.gone:Elm"  # NAM101\nOak = "oakwood.model:Oak"\n'
+        '[project.scripts]\nElm = "oakwood.cli:main"\n'
+        f'{GROUP}Elm = "oakwood.gone:Elm"  # NAM101\nOak = "oakwood.model:Oak"\n'
     ), OAKWOOD),
     _entries("NAM102", "poetry", (
         '[tool.poetry.plugins."nemo_automodel.architectures"]\n'
@@ -189,13 +193,12 @@ PLUG_INS = [
     _entries("NAM102", "entry-without-a-class", f'{GROUP}Oak = "oakwood.model"\n', {
         "oakwood/__init__.py": "", "oakwood/model.py": "X = 1\n",
     }),
-    _entries("NAM301", "single-file", f'{GROUP}Oak = "oakwood:Oak"\n', {"oakwood.py": OAK_CLASS}),
     _entries("NAM301", "single-file-under-src", f'{GROUP}Oak = "oakwood:Oak"\n', {"src/oakwood.py": OAK_CLASS}),
     _entries("NAM301", "nested-class", f'{GROUP}Oak = "oakwood.model:Outer.Oak"\n', {
         "oakwood/__init__.py": "", "oakwood/model.py": NESTED.replace("Oak:", "Oak:  # NAM301 NAM105"),
     }),
     Spelling("NAM301", "entry-point-of-the-framework", {
-        "pyproject.toml": f'[project]\nname = "framework"\n{GROUP}Oak = "nemo_automodel.components.models.oak.model:Oak"\n',
+        "pyproject.toml": f'[project]\nname = "us"\n{GROUP}Oak = "nemo_automodel.components.models.oak.model:Oak"\n',
         f"{OAK}/__init__.py": "from .model import Oak\n",
         f"{OAK}/model.py": OAK_CLASS,
     }),

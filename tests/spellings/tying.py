@@ -6,7 +6,12 @@ from . import ALIAS, BOTH, BUILD, GUARD, KEYS, PLAIN, TIED, UNTIED, Spelling, ac
 
 FOREIGN = "HFCheckpointingMixin, PreTrainedModel"
 FLAG = "self.config.tie_word_embeddings"
-HEAD_BY_GETTER = ("head = self.get_output_embeddings()", "embeddings = self.get_input_embeddings()")
+BY_GETTERS = (
+    "head = self.get_output_embeddings()",
+    "embeddings = self.get_input_embeddings()",
+    "if head is not None and embeddings is not None:",
+    "    head.weight = embeddings.weight",
+)
 GETTERS = (
     function("get_input_embeddings", "self", "return self.model.embed_tokens"),
     function("get_output_embeddings", "self", "return self.lm_head"),
@@ -56,34 +61,29 @@ def _untied(name: str, *lines: str, found: str = "") -> Spelling:
 
 
 UNASKED = [
-    _always(
-        "own-getters",
-        *HEAD_BY_GETTER,
-        "if head is not None and embeddings is not None:",
-        "    head.weight = embeddings.weight",
-        members=GETTERS,
-    ),
-    _always("getters-of-a-foreign-base", *HEAD_BY_GETTER, "head.weight = embeddings.weight", bases=FOREIGN),
-    _always(
-        "getters-not-at-hand", *HEAD_BY_GETTER, "head.weight = embeddings.weight", bases=FOREIGN, library=False
-    ),
+    _always("getters-of-a-foreign-base", *BY_GETTERS, bases=FOREIGN),
+    _always("getters-not-at-hand", *BY_GETTERS, bases=FOREIGN, library=False),
     _always("head-swapped", "self.lm_head = self.get_input_embeddings()", members=GETTERS),
     _always("head-swapped-by-its-setter", "self.set_output_embeddings(self.get_input_embeddings())", members=(SETTER,)),
     _always("table-of-parameters", 'self.lm_head._parameters["weight"] = self.model.embed_tokens.weight'),
     _always(
-        "asks-for-the-kind-of-head", "if isinstance(self.get_output_embeddings(), nn.Linear):", f"    {ALIAS}", bases=FOREIGN
+        "asks-for-the-kind-of-head",
+        "if isinstance(self.get_output_embeddings(), nn.Linear):",
+        f"    {ALIAS}",
+        bases=FOREIGN,
     ),
     _always(
-        "asks-for-the-shape", "if tuple(self.lm_head.weight.shape) == tuple(self.model.embed_tokens.weight.shape):",
+        "asks-for-the-shape",
+        "if tuple(self.lm_head.weight.shape) == tuple(self.model.embed_tokens.weight.shape):",
         f"    {ALIAS}",
     ),
     _always("asks-for-a-missing-head", "if any(part is None for part in (self.lm_head,)):", "    return", ALIAS),
-    _always("asks-for-another-flag", "if self.config.share_embeddings:", f"    {ALIAS}"),
-    _always("helper-does-not-ask", "self._tie()", members=(function("_tie", "self", ALIAS),)),
 ]  # fmt: skip
 
 ASKED = [
-    _both("method-gets-the-flag", f"self._tie({FLAG})", members=(function("_tie", "self, tie", "if tie:", f"    {ALIAS}"),)),
+    _both("method-gets-the-flag", f"self._tie({FLAG})", members=(
+        function("_tie", "self, tie", "if tie:", f"    {ALIAS}"),
+    )),
     _both("function-gets-the-flag", f"tie(self, {FLAG})", above=f"""
         def tie(model, flag):
             if flag:
@@ -112,13 +112,16 @@ class TiedHead(nn.Module):
 """
 
 METADATA = [
-    _tied("never", "pass", found="NAM212"),
     _tied("by-the-constructor-of-the-head", "pass", above=TIED_HEAD, build=(
         f"{BUILD}self.lm_head = TiedHead(self.model.embed_tokens.weight)\n"
     )),
     _tied("in-the-table-of-parameters", 'self.lm_head._parameters["weight"] = self.model.embed_tokens.weight'),
     _tied("by-the-setter", "self.set_output_embeddings(self.get_input_embeddings())", members=(SETTER,)),
-    _tied("by-a-function-not-at-hand", "share(self.lm_head, self.model.embed_tokens)", imports="from oak import share\n"),
+    _tied(
+        "by-a-function-not-at-hand",
+        "share(self.lm_head, self.model.embed_tokens)",
+        imports="from oak import share\n",
+    ),
     _tied("by-its-child", "self.language_model.tie_weights()"),
     _tied("by-a-foreign-base", "super().tie_weights(*args, **kwargs)", bases="HFCheckpointingMixin, LlamaForCausalLM"),
     _tied(
@@ -129,7 +132,6 @@ METADATA = [
     ),
     _untied("tower-shares-the-embedding", "self.mtp.embed.weight = self.model.embed_tokens.weight"),
     _untied("head-with-itself", "self.lm_head.weight = self.lm_head.weight"),
-    _untied("head-swapped-for-the-embedding", "self.lm_head = self.model.embed_tokens", found="NAM212"),
 ]  # fmt: skip
 
 SPELLINGS = [*UNASKED, *ASKED, *METADATA]

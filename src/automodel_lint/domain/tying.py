@@ -67,6 +67,11 @@ def _is_weight_of(value: ast.expr) -> bool:
     return isinstance(value, ast.Name)
 
 
+def _is_fresh(value: ast.expr | None) -> bool:
+    """Whether a value is surely a tensor of its own (``torch.empty(…)``, ``nn.Parameter(…)``, ``x.clone()``)."""
+    return value is None or isinstance(value, (ast.Call, ast.Constant))
+
+
 def head_swaps(node: ast.AST, self_name: str) -> bool:
     """``self.lm_head = self.model.embed_tokens``: the head is the embedding module itself."""
     for name, value in parts_of(node):
@@ -97,6 +102,8 @@ class Tying:
                 return True
             if isinstance(node, ast.Call) and self._call_aliases(node, surely):
                 return True
+            if not surely and any(n.endswith("head.weight") and not _is_fresh(v) for n, v in parts_of(node)):
+                return True
         return False
 
     def _call_aliases(self, call: ast.Call, surely: bool) -> bool:
@@ -121,7 +128,7 @@ class Tying:
         if method.endswith("_") or "torch." in ast.unparse(call.func):
             return False  # copies values
         given = [ast.unparse(a) for a in (*call.args, *(k.value for k in call.keywords))]
-        return any(text.endswith((".weight", "embed_tokens", "get_input_embeddings()")) for text in given)
+        return any(text.endswith((".weight", "lm_head", "embed_tokens", "get_input_embeddings()")) for text in given)
 
     def _looked_into(self, call: ast.Call) -> MethodView | None:
         callee = self.view.callee(call)

@@ -29,6 +29,8 @@ def model_class_export(module: ModelModule) -> Iterator[Finding]:
         return
     names = [e.qualname for e in registered]
     architectures = tuple(a for n in names for a in module.registered.get(n, (n,)))
+    if not module.exports and module.project.tree.holds(module.path, b'globals()["ModelClass"]'):
+        return
     if not module.exports:
         yield module.finding(
             registered[0].node,
