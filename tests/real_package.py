@@ -53,7 +53,7 @@ def unpacked(version: str, distribution: str = DISTRIBUTION) -> Path:
 
 def _downloaded(requirement: str, folder: Path) -> Path:
     command = [sys.executable, "-m", "pip", "download", "--no-deps", "--only-binary", ":all:", "--quiet"]
-    command += ["--disable-pip-version-check", "--dest", str(folder), requirement]
+    command += ["--ignore-requires-python", "--disable-pip-version-check", "--dest", str(folder), requirement]
     done = subprocess.run(command, capture_output=True, text=True, timeout=300)
     wheels = list(folder.glob("*.whl"))
     if done.returncode != 0 or not wheels:

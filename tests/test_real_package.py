@@ -91,7 +91,16 @@ def test_transformers_sources_change_nothing_here(findings: list[Finding], tmp_p
 
 def test_installed_is_the_same(findings: list[Finding], tmp_path: Path, cli):
     environment = tmp_path / "site"
-    pip = [sys.executable, "-m", "pip", "install", "--quiet", "--disable-pip-version-check", "--no-deps"]
+    pip = [
+        sys.executable,
+        "-m",
+        "pip",
+        "install",
+        "--quiet",
+        "--disable-pip-version-check",
+        "--no-deps",
+        "--ignore-requires-python",
+    ]
     subprocess.run([*pip, "--target", str(environment), "nemo-automodel==0.7.0"], check=True, timeout=300)
     python = tmp_path / "python"
     python.write_text(f'#!/bin/sh\nPYTHONPATH={environment} exec {sys.executable} "$@"\n')
