@@ -58,10 +58,7 @@ def example_findings(library: Path, tmp_path_factory: pytest.TempPathFactory) ->
 
 @pytest.fixture(scope="module")
 def real_files() -> Files:
-    try:
-        return real_models.real_models()
-    except real_package.NotAvailable as problem:
-        pytest.skip(f"the published package cannot be had: {problem}")
+    return real_models.real_models()
 
 
 @pytest.fixture(scope="module")
