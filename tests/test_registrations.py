@@ -198,3 +198,46 @@ def test_paths_in_several_checkouts_and_outside_any(tmp_path: Path, cli):
     assert len(hook.stdout.splitlines()) == 3
     alone = cli("check", "--force-exclude", "setup.py", "--no-cache", cwd=tmp_path)
     assert (alone.returncode, alone.stdout, alone.stderr) == (0, "", "")
+
+
+BASED = """
+import torch.nn as nn
+from nemo_automodel.components.models.common.hf_checkpointing_mixin import HFCheckpointingMixin
+from nemo_automodel.components.models.common.tie_word_embeddings import TieSupport
+from somewhere import made
+
+
+class Based(HFCheckpointingMixin, nn.Module):
+    tie_word_embeddings_support = TieSupport.BOTH
+    _tied_weights_keys = {"lm_head.weight": "embed.weight"}
+
+    def tie_weights(self, *args, **kwargs):
+        self.lm_head.weight = self.embed.weight
+
+
+class OakForCausalLM(BASES):
+    get_capabilities = made()
+
+    def __init__(self, config):
+        super().__init__()
+        self.lm_head = nn.Linear(4, 8)
+
+
+ModelClass = OakForCausalLM
+"""
+
+
+@pytest.mark.parametrize(
+    ("bases", "codes"),
+    [
+        ("Based", ["NAM203", "NAM208", "NAM209", "NAM213"]),
+        ("made(), Based", []),
+        ("Based, made()", ["NAM208", "NAM209", "NAM213"]),
+    ],
+    ids=["known", "unknown first", "unknown last"],
+)
+def test_an_unknown_base_may_supply_what_comes_behind_it(tmp_path: Path, bases: str, codes: list[str]):
+    """What an unknown base may bring (a policy, a guard, ``tie_weights``) is neither missed nor judged."""
+    files = _framework(f"MODEL_ARCH_MAPPING = {{'Oak': {PAIR}}}\n")
+    files["nemo_automodel/components/models/oak/model.py"] = BASED.replace("BASES", bases)
+    assert sorted(f.code for f in _lint(_checkout(tmp_path, files))) == codes

@@ -57,7 +57,9 @@ def guarding(classes: Classes, cls: ClassEntity, after: ClassEntity | None = Non
     """Follow the constructor that runs for ``cls`` (the next one behind ``after`` for a ``super().__init__`` call)."""
     owner = classes.next_init(cls, after)
     if not isinstance(owner, ClassEntity) or not classes.is_local(owner):
-        decided = owner is None or not classes.is_opaque(owner)
+        order = classes.mro(cls)
+        behind = order[order.index(after) + 1 :] if after in order else order
+        decided = not any(classes.is_opaque(a) for a in behind)  # constructors call on to each other
         return Guarding(after or cls, None, decided=decided)
     members = [m for m in classes.local(owner, "__init__") if m.function is not None]
     if not members or depth > 8:
