@@ -241,3 +241,12 @@ def test_an_unknown_base_may_supply_what_comes_behind_it(tmp_path: Path, bases: 
     files = _framework(f"MODEL_ARCH_MAPPING = {{'Oak': {PAIR}}}\n")
     files["nemo_automodel/components/models/oak/model.py"] = BASED.replace("BASES", bases)
     assert sorted(f.code for f in _lint(_checkout(tmp_path, files))) == codes
+
+
+@pytest.mark.parametrize(("bases", "codes"), [("Based", ["NAM203", "NAM209", "NAM213"]), ("made(), Based", ["NAM209"])])
+def test_an_unknown_base_may_bring_the_method_that_runs(tmp_path: Path, bases: str, codes: list[str]):
+    files = _framework(f"MODEL_ARCH_MAPPING = {{'Oak': {PAIR}}}\n")
+    own = '    tie_word_embeddings_support = TieSupport.BOTH\n    _tied_weights_keys = {"lm_head.weight": "embed.weight"}\n'
+    text = BASED.replace("BASES", bases).replace("    get_capabilities", own + "    get_capabilities")
+    files["nemo_automodel/components/models/oak/model.py"] = text
+    assert sorted(f.code for f in _lint(_checkout(tmp_path, files))) == codes
