@@ -38,24 +38,32 @@ def _shows_head(classes: Classes, cls: ClassEntity, depth: int) -> bool:
         if function.name == HEAD and function.decorator_list:
             return True
         view = MethodView(classes, cls, Member(cls, Binding("def", function)))
-        for statement in statements_here(function.body):
-            if mentioned and _builds(statement, view):
-                return True
-            if depth < 2 and _child_owns_head(statement, view, depth):
-                return True
+        if _method_shows_head(view, mentioned, depth):
+            return True
     return False
 
 
-def _builds(node: ast.stmt, view: MethodView) -> bool:
-    """``self.lm_head = …`` with something built: neither ``None`` nor, in a setter, a parameter handed through."""
-    if isinstance(node, ast.Expr) and isinstance(node.value, ast.Call):
-        return _is_named_setter(node.value, view.self_name, HEAD)
-    heads = {f"{view.self_name}.{HEAD}", *(f"{view.self_name}.{child}.{HEAD}" for child in _LANGUAGE_CHILDREN)}
+def _method_shows_head(view: MethodView, mentioned: bool, depth: int) -> bool:
+    """``self.lm_head = …`` with something built, or a language-model child that owns a head.
+
+    Neither ``None`` counts nor, in a setter, a parameter handed through.
+    """
+    me = view.self_name
+    children = {f"{me}.{child}" for child in _LANGUAGE_CHILDREN}
+    heads = {f"{me}.{HEAD}", *(f"{child}.{HEAD}" for child in children)}
     is_setter = view.node.name.startswith("set_")
-    return any(
-        name in heads and not isinstance(value, ast.Constant) and not (is_setter and isinstance(value, ast.Name))
-        for name, value in parts_of(node)
-    )
+    for statement in statements_here(view.node.body):
+        if isinstance(statement, ast.Expr) and isinstance(statement.value, ast.Call):
+            if mentioned and _is_named_setter(statement.value, me, HEAD):
+                return True
+        elif isinstance(statement, (ast.Assign, ast.AnnAssign)):
+            for name, value in parts_of(statement):
+                handed = isinstance(value, ast.Constant) or (is_setter and isinstance(value, ast.Name))
+                if name in heads and not handed:
+                    return True
+                if name in children and depth < 2 and value is not None and _owns_head(value, view, depth):
+                    return True
+    return False
 
 
 def _is_named_setter(call: ast.Call, self_name: str, attribute: str) -> bool:
@@ -68,12 +76,9 @@ def _is_named_setter(call: ast.Call, self_name: str, attribute: str) -> bool:
     return isinstance(call.func, ast.Attribute) and call.func.attr in ("add_module", "register_module")
 
 
-def _child_owns_head(node: ast.stmt, view: MethodView, depth: int) -> bool:
-    """``self.language_model = Cls(…)`` where ``Cls`` owns a head itself."""
-    children = {f"{view.self_name}.{child}" for child in _LANGUAGE_CHILDREN}
-    built = [value for name, value in parts_of(node) if name in children and value is not None]
-    building = Building(view.classes, view)
-    for entity in [e for value in built for e in building.values_made(value, view.scope)]:
+def _owns_head(built: ast.expr, view: MethodView, depth: int) -> bool:
+    """Whether what a child is made from owns a head itself."""
+    for entity in Building(view.classes, view).values_made(built, view.scope):
         if entity.fqn.startswith("transformers.") and entity.fqn.endswith(_ENDINGS):
             return True
         is_other = isinstance(entity, ClassEntity) and entity is not view.owner
