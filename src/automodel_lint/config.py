@@ -5,7 +5,6 @@ from __future__ import annotations
 import difflib
 import os
 import re
-import sys
 from dataclasses import dataclass, field, fields
 from typing import Any
 
@@ -99,11 +98,9 @@ def _has_table(path: str) -> bool:
 
 def _toml(text: str) -> dict[str, Any]:
     """Parse TOML; raises a ``ValueError`` with the place in its text."""
-    if sys.version_info >= (3, 11):
-        import tomllib
-    else:
-        import tomli as tomllib
-    return tomllib.loads(text)
+    from automodel_lint import toml
+
+    return toml.loads(text)
 
 
 def load(path: str | None) -> Config:

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import os
 import re
-import sys
 from dataclasses import dataclass
 from functools import cache
 
@@ -80,15 +79,13 @@ def parse(text: str, name: str) -> Page:
     table = re.search(r"^```toml\n(.*?)^```$", text, re.M | re.S)
     if table is None:
         raise BrokenPage(f"{name}: no toml block")
-    if sys.version_info >= (3, 11):
-        import tomllib
-    else:
-        import tomli as tomllib
+    from automodel_lint import toml
+
     try:
-        data = tomllib.loads(table[1])
+        data = toml.loads(table[1])
         severity = Severity.parse(data["severity"])
         fields = {key: data[key] for key in ("code", "name", "fix", "since", "source", "message")}
-    except (tomllib.TOMLDecodeError, KeyError) as error:
+    except (toml.TOMLDecodeError, KeyError) as error:
         raise BrokenPage(f"{name}: {error}") from error
     parts = re.split(r"^## (.+)$", text, flags=re.M)
     sections = {heading.strip(): body for heading, body in zip(parts[1::2], parts[2::2], strict=True)}

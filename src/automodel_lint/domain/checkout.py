@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import os
 import re
-import sys
 from collections.abc import Iterator
 from dataclasses import dataclass
 from typing import Any
@@ -135,14 +134,11 @@ def entry_points(text: str, path: str) -> list[tuple[str, str, int]]:
 
     Both the standard table and poetry's are read. Raises :class:`CheckoutNotFound` if the file is not TOML.
     """
-    if sys.version_info >= (3, 11):
-        import tomllib
-    else:
-        import tomli as tomllib
+    from automodel_lint import toml
 
     try:
-        data = tomllib.loads(text)
-    except tomllib.TOMLDecodeError as error:
+        data = toml.loads(text)
+    except toml.TOMLDecodeError as error:
         raise CheckoutNotFound(f"{path}: not valid TOML: {error}") from error
     lines = text.splitlines()
     found = []
