@@ -52,8 +52,13 @@ class Selection:
     # -- codes and severities -------------------------------------------------------------------------------------
 
     def _weighed(self, finding: Finding) -> Finding:
-        fitting = [c for c in self.config.severity if finding.code.startswith(c)]
-        return replace(finding, severity=self.config.severity[max(fitting, key=len)]) if fitting else finding
+        severity = self._override(finding.code)
+        return finding if severity is None else replace(finding, severity=severity)
+
+    def _override(self, code: str) -> Severity | None:
+        """The severity that the settings give a code: their longest fitting prefix decides."""
+        fitting = [c for c in self.config.severity if code.startswith(c)]
+        return self.config.severity[max(fitting, key=len)] if fitting else None
 
     def _selected(self, finding: Finding) -> bool:
         severity = finding.severity if finding.severity is not None else Severity.ERROR
@@ -78,9 +83,8 @@ class Selection:
 
     def _asked(self, code: str, page: Page) -> bool:
         """Whether a rule was asked about, at the severity that the settings give it."""
-        fitting = [c for c in self.config.severity if code.startswith(c)]
-        severity = self.config.severity[max(fitting, key=len)] if fitting else page.severity
-        return self._code_selected(code, severity)
+        severity = self._override(code)
+        return self._code_selected(code, page.severity if severity is None else severity)
 
     # -- exemptions -----------------------------------------------------------------------------------------------
 

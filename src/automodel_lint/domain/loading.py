@@ -63,7 +63,7 @@ class Loading:
     # -- what the caller gives reaches the config ---------------------------------------------------------------------
 
     def _forwards(self, view: MethodView | FunctionEntity, given: set[str], depth: int) -> str | None:
-        scope = view.scope if isinstance(view, MethodView) else view.scope.entered(view.node.body, view.node.args)
+        scope = _scope(view)
         configs = {"config", "cfg"}
         for node in _walk(view):
             self._follow(node, given, configs, scope)
@@ -147,13 +147,18 @@ class Loading:
             if view.node in seen:
                 continue
             seen.append(view.node)
-            scope = view.scope if isinstance(view, MethodView) else view.scope.entered(view.node.body, view.node.args)
+            scope = _scope(view)
             for node in _walk(view):
                 if isinstance(node, ast.Call):
                     yield node, scope
                     callee = view.callee(node) if depth < 3 and isinstance(view, MethodView) else None
                     if callee is not None:
                         todo.append((callee, depth + 1))
+
+
+def _scope(view: MethodView | FunctionEntity) -> Scope:
+    """The names that the body of ``view`` sees."""
+    return view.scope if isinstance(view, MethodView) else view.scope.entered(view.node.body, view.node.args)
 
 
 def _walk(view: MethodView | FunctionEntity) -> Iterator[ast.AST]:
