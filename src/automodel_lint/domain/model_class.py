@@ -7,10 +7,12 @@ from functools import cached_property
 from typing import Any
 
 from automodel_lint.domain.causal_head import owns_causal_head
+from automodel_lint.domain.fp32_pins import Pins
 from automodel_lint.domain.project import Project
 from automodel_lint.domain.tie_guard import Guarding, guarding
 from automodel_lint.findings import Finding, Severity
 from automodel_lint.inference.classes import Ancestor, Member, MethodView, is_hf_model
+from automodel_lint.inference.module_tree import ModuleTree
 from automodel_lint.inference.names import ClassEntity, Scope
 from automodel_lint.inference.values import Ref, Undecided
 
@@ -122,6 +124,20 @@ class ModelClass:
     def owns_causal_head(self) -> bool:
         """Whether the class owns a causal language-model head."""
         return owns_causal_head(self.classes, self.entity)
+
+    @cached_property
+    def pins(self) -> Pins:
+        """What the class keeps in fp32."""
+        return Pins(self)
+
+    @cached_property
+    def module_tree(self) -> ModuleTree:
+        """Everything that constructing the class can produce."""
+        from automodel_lint.domain.model_config import config_classes
+        from automodel_lint.inference.construction.flatten import module_tree
+
+        configs = config_classes(self)
+        return module_tree(self.classes, self.project.torch_names, self.entity, configs[0] if configs else None)
 
     @cached_property
     def is_pretrained_model(self) -> bool:

@@ -4,12 +4,13 @@ from __future__ import annotations
 
 import ast
 import os
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from typing import Any
 
 from automodel_lint.domain.builtin import builtin_model_types
 from automodel_lint.domain.checkout import Checkout
 from automodel_lint.domain.plan import Plan, Registration, Resolution
+from automodel_lint.domain.precision import NAMES
 from automodel_lint.domain.registry import RegistryReader
 from automodel_lint.inference.classes import Classes
 from automodel_lint.inference.names import ClassEntity, External, Module, Names, Scope, Value
@@ -32,12 +33,20 @@ Unseen = External("")  # something that may be there, of which nothing is known
 
 
 class Project:
-    """The domain over one source tree. ``outside`` are folders where libraries such as transformers may lie."""
+    """The domain over one source tree.
 
-    def __init__(self, checkout: Checkout, tree: SourceTree, outside: list[str]):
+    ``outside`` are folders where libraries such as transformers may lie; ``fp32_names`` the names of tensors that are
+    intrinsically fp32, where the settings give others than :data:`NAMES`.
+    """
+
+    def __init__(
+        self, checkout: Checkout, tree: SourceTree, outside: list[str], fp32_names: Iterable[str] | None = None
+    ):
         self.checkout, self.tree = checkout, tree
+        self.fp32_names = NAMES if fp32_names is None else tuple(fp32_names)
         followed = FOLLOWED if checkout.package == FRAMEWORK else (*FOLLOWED, FRAMEWORK)
-        self.names = Names(tree, [checkout.source_root], outside, followed)
+        self.names = Names(tree, [checkout.source_root], outside, followed, checkout.package)
+        self.torch_names = Names(tree, (), outside, ("torch",))
         self.classes = Classes(self.names)
         self.values = Values(self.names)
         self.reader = RegistryReader(checkout, self.names, self.values)

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import ast
-import os
 from collections.abc import Iterator
 from dataclasses import dataclass
 from functools import cached_property
@@ -95,7 +94,7 @@ class Classes:
 
     def in_checkout(self, cls: ClassEntity) -> bool:
         """Tell whether a class is defined in the checkout itself."""
-        return any(cls.module.path.startswith(root + os.sep) for root in self.names.roots)
+        return self.names.in_roots(cls.module)
 
     def is_opaque(self, ancestor: Ancestor) -> bool:
         """Tell whether an ancestor could be any class: nobody can say what it supplies.

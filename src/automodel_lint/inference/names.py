@@ -112,13 +112,22 @@ _DEEPEST = 40
 class Names:
     """Resolves names in a source tree. ``roots`` are the folders that hold top-level packages, nearest first.
 
-    Of the packages in ``outside`` (a second list of folders), only those named in ``followed`` are read.
+    Of the packages in ``outside`` (a second list of folders), only those named in ``followed`` are read. Where a root is
+    such a folder itself (an installed package), only the package ``own`` of it is.
     """
 
-    def __init__(self, tree: SourceTree, roots: Sequence[str], outside: Iterable[str], followed: Iterable[str] = ()):
+    def __init__(
+        self,
+        tree: SourceTree,
+        roots: Sequence[str],
+        outside: Iterable[str],
+        followed: Iterable[str] = (),
+        own: str | None = None,
+    ):
         self.tree = tree
         self.roots = tuple(roots)
         self.outside = tuple(outside)
+        self.own = own if any(root in self.outside for root in self.roots) else None
         self.followed = frozenset(followed)
         self._classes: dict[int, ClassEntity] = {}
 
@@ -129,7 +138,9 @@ class Names:
         """Return the file of a module, or ``None`` if it has none under the roots."""
         if not name:
             return None
-        roots = self.roots + (self.outside if name.partition(".")[0] in self.followed else ())
+        top = name.partition(".")[0]
+        roots = self.roots if self.own in (None, top) else ()
+        roots += self.outside if top in self.followed else ()
         for root in roots:
             base = os.path.join(root, *name.split("."))
             for path in (os.path.join(base, "__init__.py"), base + ".py"):
@@ -161,7 +172,16 @@ class Names:
 
     def at_hand(self, fqn: str) -> bool:
         """Tell whether the top-level package of a dotted name is a package of the checkout."""
-        return any(self.tree.entries(os.path.join(root, fqn.partition(".")[0])) is not None for root in self.roots)
+        top = fqn.partition(".")[0]
+        return self.own in (None, top) and any(
+            self.tree.entries(os.path.join(root, top)) is not None for root in self.roots
+        )
+
+    def in_roots(self, module: Module) -> bool:
+        """Tell whether a module belongs to the checkout itself."""
+        if self.own is not None and module.name.partition(".")[0] != self.own:
+            return False
+        return any(module.path.startswith(root + os.sep) for root in self.roots)
 
     # -- names ----------------------------------------------------------------------------------------------
 

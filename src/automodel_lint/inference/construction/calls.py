@@ -1,0 +1,331 @@
+"""Calls: what is called, with what, and what it gives."""
+
+from __future__ import annotations
+
+import ast
+from typing import TYPE_CHECKING
+
+from automodel_lint.inference.bindings import FUNCTIONS
+from automodel_lint.inference.construction import tensors, torch_modules
+from automodel_lint.inference.construction.builtin_calls import Builtins
+from automodel_lint.inference.construction.frames import Frame
+from automodel_lint.inference.construction.heap import choice
+from automodel_lint.inference.construction.module_methods import ModuleMethods
+from automodel_lint.inference.construction.truth import parts
+from automodel_lint.inference.construction.values import (
+    ABSENT,
+    UNKNOWN,
+    Callable_,
+    Choice,
+    ClassValue,
+    External_,
+    Known,
+    Map,
+    Method,
+    Obj,
+    Partial,
+    Pattern,
+    Seq,
+    Super,
+    TensorValue,
+    Thing,
+    Unknown,
+    Value,
+)
+from automodel_lint.inference.module_tree import Place
+from automodel_lint.inference.names import all_arguments
+
+if TYPE_CHECKING:
+    from automodel_lint.inference.construction.interpreter import Interpreter
+
+_DEEPEST = 60  # calls within calls
+# What builds nothing and is long: initialisers, loaders, everything that happens after construction.
+_SKIPPED = frozenset(
+    "post_init init_weights _init_weights initialize_weights _initialize_weights reset_parameters "
+    "from_pretrained apply warning warning_once warn info debug".split()
+)
+_LOADERS = ("from_config", "_from_config", "from_pretrained")
+
+
+class Calls:
+    """Evaluates calls for an interpreter."""
+
+    def __init__(self, interpreter: Interpreter):
+        self.run = interpreter
+        self.heap = interpreter.heap
+        self.builtins = Builtins(interpreter)
+        self.modules = ModuleMethods(interpreter)
+
+    def call(self, expr: ast.Call, frame: Frame) -> Value:
+        """Return what a call expression gives."""
+        if isinstance(expr.func, ast.Name) and expr.func.id == "super" and "super" not in frame.names:
+            return self._super(expr, frame)
+        place = Place(frame.scope.module.path, expr)
+        if isinstance(expr.func, ast.Attribute):
+            owner = self.run.expressions.value(expr.func.value, frame)
+            func = self.run.expressions.each(
+                owner,
+                lambda single: self._attribute(single, expr.func, frame),  # type: ignore[arg-type]
+            )
+        else:
+            func = self.run.expressions.value(expr.func, frame)
+        args = [*self.run.expressions.elements(expr.args, frame).items] if expr.args else []
+        keywords = self._keywords(expr, frame)
+        return self.apply(func, args, keywords, place, frame)
+
+    def _attribute(self, owner: Value, func: ast.Attribute, frame: Frame) -> Value:
+        name = func.attr
+        if name in _LOADERS and self._builds_model(owner, name):
+            return Method(owner, name)
+        if isinstance(owner, Thing) and owner.slots.get(name) is None:
+            return Method(owner, name)
+        return self.run.instances.attribute(owner, name, func)
+
+    def _builds_model(self, owner: Value, name: str) -> bool:
+        """Whether a loader is transformers' own, which constructs the class from its config."""
+        if not isinstance(owner, ClassValue):
+            return isinstance(owner, External_) and owner.fqn.startswith("transformers.Auto")
+        cls = owner.cls
+        if self.run.hf.is_config(cls):
+            return False
+        members, _ = self.run.classes.find(cls, name)
+        ours = members and self.run.classes.is_local(members[-1].owner)
+        return not ours and (self.run.is_module_class(cls) or cls.module.name.startswith("transformers.models.auto"))
+
+    def _keywords(self, expr: ast.Call, frame: Frame) -> dict[str, Value]:
+        found: dict[str, Value] = {}
+        for keyword in expr.keywords:
+            value = self.run.expressions.value(keyword.value, frame)
+            if keyword.arg is not None:
+                found[keyword.arg] = value
+                continue
+            for _, single in parts(value, self.heap):
+                if isinstance(single, Map):
+                    found |= {
+                        k: v for k, v in single.slots.items() if isinstance(k, str) and not isinstance(k, Pattern)
+                    }
+                elif isinstance(single, Known) and isinstance(single.value, dict):
+                    found |= {str(k): Known(v) for k, v in single.value.items()}
+        return {name: value for name, value in found.items() if value is not ABSENT}
+
+    def _super(self, expr: ast.Call, frame: Frame) -> Value:
+        level: Frame | None = frame
+        while level is not None and level.owner is None:
+            level = level.closure
+        if level is None or level.me is None or level.owner is None:
+            return UNKNOWN
+        owner = level.owner
+        if expr.args:
+            named = self.run.expressions.value(expr.args[0], frame)
+            owner = named.cls if isinstance(named, ClassValue) else owner
+        return Super(level.me, owner)
+
+    # -- applying -------------------------------------------------------------------------------------------------
+
+    def apply(
+        self, func: Value, args: list[Value], keywords: dict[str, Value], place: Place, frame: Frame | None = None
+    ) -> Value:
+        """Return what calling ``func`` gives; of a choice of callables each is called on its own side."""
+        if isinstance(func, Choice):
+            return self._each_side(func, args, keywords, place, frame)
+        if isinstance(func, ClassValue):
+            return self.run.instances.make(func.cls, args, keywords, place)
+        if isinstance(func, Callable_):
+            return self._function(func, args, keywords, place)
+        if isinstance(func, Partial):
+            return self.apply(func.func, [*func.args, *args], {**func.keywords, **keywords}, place, frame)
+        if isinstance(func, External_):
+            return self._external(func.fqn, args, keywords, place, frame)
+        if isinstance(func, Method):
+            return self._method(func, args, keywords, place)
+        if isinstance(func, Thing):
+            return self._open(func, args, keywords)
+        if isinstance(func, Obj):
+            return UNKNOWN  # a module in action: a tensor, or nothing that stays
+        if isinstance(func, Unknown) and func.module:
+            return func
+        return UNKNOWN
+
+    def _open(self, func: Thing, args: list[Value], keywords: dict[str, Value]) -> Value:
+        """Something handed in is called: it builds a module if it is a class by its name, or is given a config."""
+        handed = any(isinstance(a, Thing) and a.cls is not None for a in (*args, *keywords.values()))
+        last = func.text.rpartition(".")[2]
+        if last.endswith(("_cls", "_class", "_factory", "_builder", "_ctor")) or handed:
+            return Unknown(f"{func.text} is whatever the caller hands in")
+        return Thing(f"{func.text}()")
+
+    def _each_side(self, func: Choice, args: list, keywords: dict, place: Place, frame: Frame | None) -> Value:
+        sides = []
+        alternatives = [(c, v) for c, v in parts(func, self.heap) if v is not ABSENT]
+        for conditions, single in alternatives:
+            sides.append((conditions, (), lambda v=single: self.apply(v, args, keywords, place, frame)))
+        results = self.heap.fork(sides)
+        self.heap.join([(cond, wrote) for (cond, _), (_, wrote) in zip(alternatives, results, strict=True)])
+        return choice([(cond, given) for (cond, _), (given, _) in zip(alternatives, results, strict=True)])
+
+    def _function(self, func: Callable_, args: list[Value], keywords: dict[str, Value], place: Place) -> Value:
+        name = getattr(func.node, "name", "")
+        if name in _SKIPPED and not (name == "from_pretrained" and func.bound is not None):
+            return func.bound if name == "apply" and func.bound is not None else UNKNOWN
+        if func.fqn.startswith("transformers.") and func.fqn.startswith(
+            ("transformers.modeling_utils.", "transformers.utils.", "transformers.modeling_rope_utils.")
+        ):
+            return UNKNOWN
+        if func.bound is not None and isinstance(func.bound, Thing):
+            return Thing(f"{func.bound.text}.{name}()")
+        return self.invoke(func, args, keywords)
+
+    def invoke(self, func: Callable_, args: list[Value], keywords: dict[str, Value]) -> Value:
+        """Run the body of a function whose source is at hand."""
+        run = self.run
+        key = id(func.node)
+        if len(run.stack) > _DEEPEST or run.stack.count(key) > 2:
+            return UNKNOWN
+        frame = Frame(func.scope, func.owner, func.bound, func.closure, len(self.heap.conditions))
+        self._bind(func, args, keywords, frame)
+        run.stack.append(key)
+        depth = run.depth
+        try:
+            if isinstance(func.node, ast.Lambda):
+                return run.expressions.value(func.node.body, frame)
+            if _yields(func.node):
+                return UNKNOWN
+            ended = run.statements.block(func.node.body, frame)
+            return run.statements.returned(frame, ended)
+        finally:
+            run.stack.pop()
+            run.depth = depth
+
+    def _bind(self, func: Callable_, args: list[Value], keywords: dict[str, Value], frame: Frame) -> None:
+        """Give the parameters their values: given, or by default."""
+        signature = func.node.args
+        positional = [*signature.posonlyargs, *signature.args]
+        given = [func.bound, *args] if func.bound is not None else list(args)
+        rest = dict(keywords)
+        for parameter, value in zip(positional, given, strict=False):
+            frame.names[parameter.arg] = value  # type: ignore[assignment]
+        defaults = dict(zip([p.arg for p in positional][::-1], signature.defaults[::-1], strict=False))
+        defaults |= {p.arg: d for p, d in zip(signature.kwonlyargs, signature.kw_defaults, strict=True) if d}
+        for parameter in (*positional, *signature.kwonlyargs):
+            name = parameter.arg
+            if name in frame.names:
+                continue
+            if name in rest:
+                frame.names[name] = rest.pop(name)
+            elif name in defaults:
+                outer = func.closure or Frame(func.scope)
+                frame.names[name] = self.run.expressions.value(defaults[name], outer)
+            else:
+                frame.names[name] = Thing(name, self.run.hf.annotated(parameter.annotation, func.scope))
+        if signature.vararg is not None:
+            frame.names[signature.vararg.arg] = Seq(given[len(positional) :])  # type: ignore[arg-type]
+        if signature.kwarg is not None:
+            known = {a.arg for a in all_arguments(signature)}
+            frame.names[signature.kwarg.arg] = Map({k: v for k, v in rest.items() if k not in known})
+
+    # -- libraries ------------------------------------------------------------------------------------------------
+
+    def _external(
+        self, fqn: str, args: list[Value], keywords: dict[str, Value], place: Place, frame: Frame | None
+    ) -> Value:
+        found = self.builtins.call(fqn, args, keywords, place, frame)
+        if found is not None:
+            return found
+        tensor = tensors.call(self.run, fqn, args, keywords, place)
+        if tensor is not None:
+            return tensor
+        if fqn in ("torch.nn.Parameter", "torch.nn.parameter.Parameter", "torch.nn.parameter.UninitializedParameter"):
+            given = args[0] if args else keywords.get("data", UNKNOWN)
+            return self.run.expressions.each(given, lambda v: tensors.as_parameter(v, keywords, args, place))
+        if fqn in ("torch.nn.Buffer", "torch.nn.parameter.Buffer"):
+            return self._buffer(args, keywords, place)
+        made = torch_modules.make(self.run, fqn, args, keywords, place)
+        if made is not None:
+            return made
+        return self._unknown_library(fqn, args, keywords, place)
+
+    def _buffer(self, args: list[Value], keywords: dict[str, Value], place: Place) -> Value:
+        given = args[0] if args else keywords.get("data", UNKNOWN)
+        persistent = keywords.get("persistent", args[1] if len(args) > 1 else Known(True))
+        keeps = not (isinstance(persistent, Known) and persistent.value is False)
+        return self.run.expressions.each(given, lambda v: tensors.as_buffer(v, keeps, place))
+
+    def _unknown_library(self, fqn: str, args: list, keywords: dict, place: Place) -> Value:
+        """A library's function or class without source: it may give a module if its name says so."""
+        name = fqn.rpartition(".")[2]
+        top = fqn.partition(".")[0]
+        if fqn.startswith("torch.nn.") and not fqn.startswith(
+            ("torch.nn.functional", "torch.nn.init", "torch.nn.utils")
+        ):
+            at_hand = self.run.torch_class(fqn) if name[:1].isupper() else None
+            if at_hand is not None:
+                return self.run.instances.make(at_hand, args, keywords, place)
+            return self._opaque(fqn, place) if name[:1].isupper() else UNKNOWN
+        if top in self.run.harmless or fqn.startswith("builtins."):
+            return Thing(f"{name}()") if fqn.startswith(("torch.", "builtins.")) else UNKNOWN
+        if top == "transformers" and name.endswith(("Config", "Cache", "Output", "Processor", "Tokenizer", "Mixin")):
+            return UNKNOWN
+        is_class = name.lstrip("_")[:1].isupper()
+        if is_class or name.startswith(("create_", "build_", "make_", "load_", "get_model")):
+            return self._opaque(fqn, place)
+        return Thing(f"{name}()")
+
+    def _opaque(self, fqn: str, place: Place) -> Obj:
+        made = Obj(None, fqn, True, place)
+        made.opaque = f"the source of {fqn} is not at hand"
+        return made
+
+    # -- methods without source -----------------------------------------------------------------------------------
+
+    def _method(self, func: Method, args: list[Value], keywords: dict[str, Value], place: Place) -> Value:
+        owner, name = func.owner, func.name
+        if isinstance(owner, Super):
+            if name == "__init__" and isinstance(owner.instance, Obj):
+                return self.run.instances.construct(owner.instance, owner.after, args, keywords)
+            return UNKNOWN
+        if name in _LOADERS and isinstance(owner, (ClassValue, External_)):
+            if name == "from_pretrained":
+                args, keywords = [keywords.get("config", UNKNOWN)], {}
+            return self.run.hf.from_config(owner, args, keywords, place)
+        if isinstance(owner, Thing):
+            return self.run.hf.method(owner, name)
+        if isinstance(owner, (Seq, Map)):
+            return self.run.containers.call(owner, name, args, keywords)
+        if isinstance(owner, TensorValue):
+            return tensors.method(owner, name, args, keywords)
+        if isinstance(owner, Obj):
+            return self.modules.call(owner, name, args, keywords, place)
+        if isinstance(owner, ClassValue):
+            return self._class_method(owner, name, args, keywords)
+        if isinstance(owner, Known):
+            return self.builtins.text_method(owner, name, args)
+        return owner if isinstance(owner, Unknown) else UNKNOWN
+
+    def _class_method(self, owner: ClassValue, name: str, args: list[Value], keywords: dict[str, Value]) -> Value:
+        """``Base.__init__(self, …)`` where the base's is inherited or a library's."""
+        if name == "__init__" and args and isinstance(args[0], Obj):
+            order = [a for a in self.run.classes.mro(owner.cls) if a is owner.cls]
+            if order and args[0].cls is not None:
+                return self.run.instances.construct(args[0], _before(self.run, args[0], owner), args[1:], keywords)
+        return UNKNOWN
+
+
+def _before(run: Interpreter, made: Obj, owner: ClassValue):
+    """The class just before ``owner`` in the order of ``made``, so that construction goes on with ``owner``."""
+    assert made.cls is not None
+    order = list(run.classes.mro(made.cls))
+    if owner.cls not in order:
+        return None
+    at = order.index(owner.cls)
+    return order[at - 1] if at else None
+
+
+def _yields(node: ast.FunctionDef | ast.AsyncFunctionDef) -> bool:
+    todo: list[ast.AST] = list(node.body)
+    while todo:
+        current = todo.pop()
+        if isinstance(current, (ast.Yield, ast.YieldFrom)):
+            return True
+        if not isinstance(current, (*FUNCTIONS, ast.Lambda, ast.ClassDef)):
+            todo += ast.iter_child_nodes(current)
+    return False

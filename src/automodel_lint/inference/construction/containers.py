@@ -1,0 +1,231 @@
+"""Lists, dicts and the module containers that are built on them."""
+
+from __future__ import annotations
+
+import ast
+from typing import TYPE_CHECKING, Any
+
+from automodel_lint.inference.construction.expressions import key_of
+from automodel_lint.inference.construction.frames import Frame
+from automodel_lint.inference.construction.heap import choice
+from automodel_lint.inference.construction.truth import parts, shortened, text_of
+from automodel_lint.inference.construction.values import (
+    ABSENT,
+    NONE,
+    UNKNOWN,
+    Known,
+    Map,
+    Obj,
+    Pattern,
+    Row,
+    Seq,
+    TensorValue,
+    Thing,
+    Value,
+)
+from automodel_lint.inference.module_tree import Condition, part_matches
+
+if TYPE_CHECKING:
+    from automodel_lint.inference.construction.interpreter import Interpreter
+
+
+class Containers:
+    """Reads and changes containers for an interpreter."""
+
+    def __init__(self, interpreter: Interpreter):
+        self.run = interpreter
+        self.heap = interpreter.heap
+
+    # -- reading --------------------------------------------------------------------------------------------------
+
+    def item(self, owner: Value, key: Value, expr: ast.Subscript) -> Value:
+        """Return ``owner[key]`` for a single owner."""
+        if isinstance(owner, Obj) and owner.items is not None:
+            return self.item(owner.items, key, expr)
+        if isinstance(owner, Map):
+            return self._entry(owner, key, expr)
+        if isinstance(owner, Seq):
+            return self._element(owner, key)
+        if isinstance(owner, Known) and isinstance(key, Known):
+            try:
+                return Known(owner.value[key.value])
+            except (TypeError, LookupError):
+                return UNKNOWN
+        if isinstance(owner, Thing):
+            return Thing(shortened(f"{owner.text}[{text_of(key, expr.slice)}]", expr))
+        return self.run.hf.item(owner, key)
+
+    def _entry(self, owner: Map, key: Value, expr: ast.Subscript) -> Value:
+        at = key_of(key)
+        if not isinstance(at, Pattern):
+            found = owner.slots.get(at)
+            if found is None:
+                starred = [v for k, v in owner.slots.items() if isinstance(k, Pattern)]
+                return starred[0] if starred else UNKNOWN
+            return found
+        if not owner.slots:
+            return UNKNOWN
+        text = text_of(key, expr.slice)
+        matching = {k: v for k, v in owner.slots.items() if isinstance(k, Pattern) or part_matches(at, str(k))}
+        sides = [((Condition(f"{text} == {k!r}"),), v) for k, v in (matching or owner.slots).items()]
+        return choice(sides) if len(sides) > 1 else sides[0][1]
+
+    def _element(self, owner: Seq, key: Value) -> Value:
+        if isinstance(key, Known) and isinstance(key.value, int) and not owner.star:
+            index = key.value
+            return owner.items[index] if -len(owner.items) <= index < len(owner.items) else UNKNOWN
+        candidates = [v for v in (*owner.items, *owner.star) if v is not ABSENT]
+        if not candidates:
+            return UNKNOWN
+        if len(candidates) == 1:
+            return candidates[0]
+        return choice([((Condition(f"element {i}"),), v) for i, v in enumerate(candidates)])
+
+    def sliced(self, owner: Value, expr: ast.Subscript, frame: Frame) -> Value:
+        """Return ``owner[a:b]``."""
+        if isinstance(owner, Obj) and isinstance(owner.items, Seq):
+            owner = owner.items
+        if isinstance(owner, Seq):
+            assert isinstance(expr.slice, ast.Slice)
+            bounds = (expr.slice.lower, expr.slice.upper, expr.slice.step)
+            ends = [self.run.expressions.value(b, frame) if b is not None else NONE for b in bounds]
+            if all(isinstance(e, Known) for e in ends) and not owner.star:
+                lower, upper, step = (e.value for e in ends)  # type: ignore[attr-defined]
+                return Seq(owner.items[lower:upper:step], depth=owner.depth)
+            return Seq((), (*owner.items, *owner.star), owner.depth)
+        if isinstance(owner, Known):
+            return Thing(ast.unparse(expr))
+        if isinstance(owner, Thing):
+            return Thing(shortened(f"{owner.text}[{ast.unparse(expr.slice)}]", expr))
+        return owner if isinstance(owner, TensorValue) else UNKNOWN
+
+    # -- changing -------------------------------------------------------------------------------------------------
+
+    def set_item(self, owner: Value, key: Value, value: Value) -> None:
+        """Execute ``owner[key] = value``."""
+        if isinstance(owner, Obj):
+            if owner.items is not None:
+                self.set_item(owner.items, key, value)
+        elif isinstance(owner, Map):
+            at = key_of(key)
+            self.heap.write(owner, at, value)
+        elif isinstance(owner, Seq):
+            if isinstance(key, Known) and isinstance(key.value, int) and not owner.star:
+                items = list(owner.items)
+                if -len(items) <= key.value < len(items):
+                    items[key.value] = value
+                    self.heap.write(owner, "items", Row(tuple(items)))
+            else:
+                self.heap.write(owner, "star", Row((value,)))
+                self.heap.write(owner, "items", Row(()))
+
+    def delete_item(self, owner: Value, key: Any) -> None:
+        """Execute ``del owner[key]``."""
+        if isinstance(owner, Obj) and owner.items is not None:
+            self.delete_item(owner.items, key)
+        elif isinstance(owner, Map) and key in owner.slots:
+            self.heap.write(owner, key, ABSENT)
+        elif isinstance(owner, Seq) and isinstance(key, int) and not owner.star:
+            items = list(owner.items)
+            if -len(items) <= key < len(items):
+                del items[key]
+                self.heap.write(owner, "items", Row(tuple(items)))
+
+    def append(self, owner: Seq, value: Value, front: bool = False) -> None:
+        """Add one element, or any number of them where a loop around it does so again and again."""
+        slot = "star" if self.run.depth > owner.depth or owner.star else "items"
+        row = owner.slots[slot].values  # type: ignore[attr-defined]
+        self.heap.write(owner, slot, Row((value, *row) if front and slot == "items" else (*row, value)))
+
+    def extend(self, owner: Seq, more: Seq) -> None:
+        """Add all elements of another row."""
+        for value in more.items:
+            self.append(owner, value)
+        if more.star:
+            self.heap.write(owner, "star", Row((*owner.star, *more.star)))
+
+    # -- methods --------------------------------------------------------------------------------------------------
+
+    def call(self, owner: Value, name: str, args: list[Value], keywords: dict[str, Value]) -> Value:
+        """Call a method of a list, a dict or a container of modules."""
+        if isinstance(owner, Obj):
+            assert owner.items is not None
+            found = self.call(owner.items, name, args, keywords)
+            return owner if name in ("append", "extend") else found
+        if isinstance(owner, Seq):
+            return self._list_method(owner, name, args)
+        assert isinstance(owner, Map)
+        return self._dict_method(owner, name, args, keywords)
+
+    def _list_method(self, owner: Seq, name: str, args: list[Value]) -> Value:
+        if name in ("append", "add") and args:
+            self.append(owner, args[0])
+        elif name == "insert" and len(args) == 2:
+            self.append(owner, args[1], front=isinstance(args[0], Known) and args[0].value == 0)
+        elif name in ("extend", "update") and args:
+            self.extend(owner, self.run.loops.elements(args[0], ""))
+        elif name == "pop":
+            return self._popped(owner, args)
+        elif name == "copy":
+            return Seq(owner.items, owner.star, self.run.depth)
+        elif name in ("count", "index"):
+            return Thing(f"{name}()")
+        return NONE
+
+    def _popped(self, owner: Seq, args: list[Value]) -> Value:
+        index = args[0].value if args and isinstance(args[0], Known) else -1
+        items = list(owner.items)
+        if owner.star or not isinstance(index, int) or not -len(items) <= index < len(items):
+            return choice([((), v) for v in (*owner.items, *owner.star)]) if owner.items or owner.star else UNKNOWN
+        value = items.pop(index)
+        self.heap.write(owner, "items", Row(tuple(items)))
+        return value
+
+    def _dict_method(self, owner: Map, name: str, args: list[Value], keywords: dict[str, Value]) -> Value:
+        if name in ("get", "pop", "setdefault") and args:
+            return self._looked_up(owner, name, args)
+        if name == "update":
+            self._update(owner, args, keywords)
+            return NONE
+        if name in ("items", "values", "keys"):
+            return self._view(owner, name)
+        if name == "copy":
+            return Map(dict(owner.slots))
+        return UNKNOWN
+
+    def _looked_up(self, owner: Map, name: str, args: list[Value]) -> Value:
+        key = key_of(args[0])
+        default = args[1] if len(args) > 1 else NONE
+        if isinstance(key, Pattern):
+            sides = [((Condition(f"{text_of(args[0], ast.Name('key'))} == {k!r}"),), v) for k, v in owner.slots.items()]
+            return choice([*sides, ((), default)]) if sides else default
+        found = owner.slots.get(key)
+        if name == "pop" and found is not None:
+            self.heap.write(owner, key, ABSENT)
+            owner.slots.pop(key, None)
+        if name == "setdefault" and found is None:
+            self.heap.write(owner, key, default)
+        return default if found is None or found is ABSENT else found
+
+    def _update(self, owner: Map, args: list[Value], keywords: dict[str, Value]) -> None:
+        for _, given in (p for a in args for p in parts(a, self.heap)):
+            if isinstance(given, Map):
+                for key, value in given.slots.items():
+                    self.heap.write(owner, key, value)
+            elif isinstance(given, Seq):
+                for pair in (*given.items, *given.star):
+                    if isinstance(pair, Seq) and len(pair.items) == 2:
+                        self.heap.write(owner, key_of(pair.items[0]), pair.items[1])
+        for key, value in keywords.items():
+            self.heap.write(owner, key, value)
+
+    def _view(self, owner: Map, name: str) -> Seq:
+        known: list[Value] = []
+        star: list[Value] = []
+        for key, value in owner.slots.items():
+            if value is ABSENT:
+                continue
+            shown: Value = Thing("", pattern=str(key)) if isinstance(key, Pattern) else Known(key)
+            element = Seq([shown, value]) if name == "items" else (shown if name == "keys" else value)
+            (star if isinstance(key, Pattern) else known).append(element)
+        return Seq(known, star)

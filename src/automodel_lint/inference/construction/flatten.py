@@ -1,0 +1,115 @@
+"""Reads a constructed object off as a module tree, and the entry to all of it."""
+
+from __future__ import annotations
+
+import ast
+from typing import Any
+
+from automodel_lint.inference.classes import Classes
+from automodel_lint.inference.construction.heap import merged
+from automodel_lint.inference.construction.interpreter import Interpreter, TooLong
+from automodel_lint.inference.construction.module_methods import member_items
+from automodel_lint.inference.construction.truth import text_of
+from automodel_lint.inference.construction.values import (
+    ABSENT,
+    Callable_,
+    Choice,
+    Known,
+    Obj,
+    TensorValue,
+    Thing,
+    Unknown,
+    Value,
+)
+from automodel_lint.inference.module_tree import (
+    Built,
+    Condition,
+    ModuleNode,
+    ModuleTree,
+    Place,
+    Symbol,
+    Tensor,
+)
+from automodel_lint.inference.names import ClassEntity, Names
+
+_DEEPEST = 40  # levels of the tree
+
+
+def module_tree(classes: Classes, torch_names: Names, cls: ClassEntity, config: ClassEntity | None) -> ModuleTree:
+    """Return the tree of what ``cls(config)`` constructs; ``config`` is the class of its config, if known."""
+    run = Interpreter(classes, torch_names)
+    place = Place(cls.module.path, cls.node)
+    reason = None
+    made: Value = Obj(cls, cls.fqn, True, place)
+    try:
+        made = run.instances.make(cls, [Thing("config", config)], {}, place)
+    except TooLong:
+        reason = "construction is too long to be followed"
+    except RecursionError:
+        reason = "construction is nested too deeply to be followed"
+    assert isinstance(made, Obj)
+    made.opaque = made.opaque or reason
+    root = _Reader().node(made, "", (), frozenset())
+    return ModuleTree(root, [_built(*record) for record in run.built])
+
+
+class _Reader:
+    """Turns objects into nodes, one alternative after the other."""
+
+    def __init__(self) -> None:
+        self.seen: set[int] = set()
+
+    def node(self, made: Obj, fqn: str, conditions: tuple[Condition, ...], above: frozenset[int]) -> ModuleNode:
+        """Return the node of a module at a name."""
+        node = ModuleNode(fqn, made.cls, made.type_fqn, conditions, made.place, opaque=made.opaque)
+        node.shared = id(made) in self.seen
+        self.seen.add(id(made))
+        if len(above) > _DEEPEST:
+            node.opaque = "nested too deeply to be followed"
+            return node
+        for name, value in member_items(made):
+            self._member(node, f"{fqn}.{name}" if fqn else str(name), value, conditions, above | {id(made)}, made)
+        return node
+
+    def _member(
+        self, node: ModuleNode, fqn: str, value: Value, conditions: tuple[Condition, ...], above: frozenset, made: Obj
+    ) -> None:
+        alternatives = value.alternatives if isinstance(value, Choice) else [((), value)]
+        for more, single in alternatives:
+            both = merged(conditions, more)
+            if both is None:
+                continue
+            if isinstance(single, Obj) and single.is_module and id(single) not in above:
+                node.children.append(self.node(single, fqn, both, above))
+            elif isinstance(single, TensorValue) and single.role:
+                node.tensors.append(_tensor(node, fqn, single, both))
+            elif isinstance(single, Unknown) and single.module:
+                child = ModuleNode(fqn, None, "torch.nn.Module", both, made.place, opaque=single.module)
+                node.children.append(child)
+
+
+def _tensor(node: ModuleNode, fqn: str, value: TensorValue, conditions: tuple[Condition, ...]) -> Tensor:
+    return Tensor(
+        fqn,
+        value.role,
+        node,
+        conditions,
+        value.dtype,
+        value.shape,
+        value.place if value.place.path else node.place,
+        value.persistent,
+        value.trainable,
+    )
+
+
+def _built(made: Obj, conditions: tuple[Condition, ...], owner: ClassEntity | None) -> Built:
+    assert made.cls is not None
+    fields = {str(k): _data(v) for k, v in made.slots.items() if v is not ABSENT}
+    return Built(made.cls, fields, conditions, made.place, owner)
+
+
+def _data(value: Value) -> Any:
+    """Return a field as plain data where the source decides it."""
+    if isinstance(value, Known):
+        return value.value
+    return Symbol(text_of(value, ast.Name("?")) if not isinstance(value, Callable_) else "a function")

@@ -1,0 +1,149 @@
+"""Names that are bound at module level, in whatever file, as values."""
+
+from __future__ import annotations
+
+import ast
+from typing import TYPE_CHECKING
+
+from automodel_lint.inference.construction.frames import Frame
+from automodel_lint.inference.construction.heap import choice
+from automodel_lint.inference.construction.values import (
+    UNKNOWN,
+    Callable_,
+    ClassValue,
+    External_,
+    Known,
+    Member,
+    ModuleName,
+    Unknown,
+    Value,
+)
+from automodel_lint.inference.module_tree import Condition
+from automodel_lint.inference.names import (
+    ClassEntity,
+    Entity,
+    External,
+    FunctionEntity,
+    ModuleEntity,
+    Scope,
+)
+from automodel_lint.inference.names import Value as Bound
+
+if TYPE_CHECKING:
+    from automodel_lint.inference.construction.interpreter import Interpreter
+
+
+class Globals:
+    """Looks module-level names up for an interpreter."""
+
+    def __init__(self, interpreter: Interpreter):
+        self.run = interpreter
+        self._values: dict[int, Value] = {}
+        self._under_way: set[int] = set()
+
+    def value(self, expr: ast.expr, scope: Scope) -> Value:
+        """Return what a name stands for at module level."""
+        return self.of_entities(self.run.names.resolve(expr, scope), ast.unparse(expr))
+
+    def module(self, fqn: str) -> Value:
+        """Return a Python module by its dotted name."""
+        return ModuleName(fqn)
+
+    def imported(self, target: str, name: str) -> Value:
+        """Return what ``from target import name`` binds."""
+        return self.of_entities(self.run.names.from_module(target, name), name)
+
+    def member(self, fqn: str, name: str) -> Value:
+        """Return ``module.name``."""
+        return self.of_entities(self.run.names.from_module(fqn, name), name)
+
+    def of_entities(self, entities: list[Entity], text: str) -> Value:
+        """Return the value of what a name may be bound to; the real thing where there is a stand-in, too."""
+        found = [self._of(entity) for entity in self._real(entities)]
+        if not found:
+            return UNKNOWN
+        if len(found) == 1:
+            return found[0]
+        flags = all(isinstance(v, Known) and isinstance(v.value, bool) for v in found)
+        if flags:
+            test = Condition(text)
+            return choice([((test if v.value else Condition(text, False),), v) for v in found])  # type: ignore
+        return choice([((Condition(f"{text} is definition {i}"),), v) for i, v in enumerate(found, 1)])
+
+    def _real(self, entities: list[Entity]) -> list[Entity]:
+        """Leave out what only takes the place of a missing dependency."""
+        kept = []
+        for entity in entities:
+            if isinstance(entity, ClassEntity) and self.run.classes.is_stand_in(entity):
+                continue
+            if isinstance(entity, Bound) and (_is_none(entity.expr) or self.run.classes.makes_stand_in(entity)):
+                continue
+            kept.append(entity)
+        outside = [e for e in kept if isinstance(e, (External, ModuleEntity)) and not e.fqn.startswith("builtins.")]
+        at_hand = [e for e in kept if isinstance(e, (ClassEntity, FunctionEntity))]
+        if outside and at_hand:  # a library's, or else our own under the same name
+            return at_hand[:1]
+        return kept or list(entities)
+
+    def _of(self, entity: Entity) -> Value:
+        if isinstance(entity, ClassEntity):
+            return ClassValue(entity)
+        if isinstance(entity, FunctionEntity):
+            owner = None
+            return Callable_(entity.node, entity.scope, owner, None, None, entity.fqn)
+        if isinstance(entity, ModuleEntity):
+            return ModuleName(entity.fqn)
+        if isinstance(entity, External):
+            return External_(entity.fqn)
+        return self._bound(entity)
+
+    def _bound(self, entity: Bound) -> Value:
+        """Evaluate a module-level constant, once."""
+        key = id(entity.expr)
+        known = self._values.get(key)
+        if known is not None:
+            return known
+        if key in self._under_way:
+            return UNKNOWN
+        self._under_way.add(key)
+        depth, self.run.depth = self.run.depth, 0
+        try:
+            value = self.run.expressions.value(entity.expr, Frame(entity.scope))
+        finally:
+            self.run.depth = depth
+            self._under_way.discard(key)
+        if isinstance(value, Unknown) and value.module is None and entity.fqn:
+            value = External_(entity.fqn)
+        self._values[key] = value
+        return value
+
+    def class_member(self, cls: ClassEntity, name: str) -> Value | None:
+        """Return a name of a class body (methods unbound); ``None`` if no class in the order defines it."""
+        members, opaque = self.run.classes.find(cls, name)
+        if not members:
+            return UNKNOWN if opaque else None
+        owner = members[-1].owner
+        if is_enum(owner):
+            return Known(Member(f"{owner.fqn}.{name}"))
+        found = []
+        for member in members:
+            scope = owner.scope
+            if member.function is not None:
+                found.append(Callable_(member.function, scope, owner, None, None, f"{owner.fqn}.{name}"))
+            elif member.value is not None:
+                inner = Scope(owner.module, (self.run.names.body(owner), *scope.frames))
+                found.append(self._bound(Bound(member.value, inner)))
+            else:
+                found.append(UNKNOWN)
+        return found[-1]
+
+
+def is_enum(cls: ClassEntity) -> bool:
+    """Tell whether a class statement makes an enum."""
+    return any(
+        ast.unparse(base).rpartition(".")[2] in ("Enum", "StrEnum", "IntEnum", "Flag") for base in cls.node.bases
+    )
+
+
+def _is_none(expr: ast.expr) -> bool:
+    return isinstance(expr, ast.Constant) and expr.value is None

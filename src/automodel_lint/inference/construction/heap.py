@@ -1,0 +1,192 @@
+"""What is written where, which conditions are open, and how the two sides of a branch become one again."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable
+from typing import Any
+
+from automodel_lint.inference.construction.values import _SERIAL, ABSENT, Choice, Known, Row, Stored, Value
+from automodel_lint.inference.module_tree import Condition
+
+Conditions = tuple[Condition, ...]
+MOST = 24  # alternatives of one value; beyond, those that say the same are not told apart any more
+
+
+class Heap:
+    """The slots of all stored values, with undo, and the conditions under which the present code runs."""
+
+    def __init__(self) -> None:
+        self.conditions: list[Condition] = []
+        self.facts: dict[str, bool] = {}
+        self._journals: list[tuple[int, dict[tuple[int, Any], tuple[Stored, Any, Value]]]] = []
+
+    # -- slots --------------------------------------------------------------------------------------------------
+
+    def write(self, owner: Stored, key: Any, value: Value) -> None:
+        """Set a slot; a value made before the innermost branch began is remembered as it was."""
+        if self._journals:
+            started, journal = self._journals[-1]
+            if owner.serial < started:
+                journal.setdefault((id(owner), key), (owner, key, owner.slots.get(key, ABSENT)))
+        owner.slots[key] = value
+
+    def _begin(self) -> None:
+        self._journals.append((next(_SERIAL), {}))
+
+    def _end(self) -> dict[tuple[int, Any], tuple[Stored, Any, Value, Value]]:
+        """Undo what was written since the matching begin; return it as (owner, key, before, after)."""
+        _, journal = self._journals.pop()
+        written = {}
+        for at, (owner, key, before) in journal.items():
+            written[at] = (owner, key, before, owner.slots.get(key, ABSENT))
+            self._put(owner, key, before)
+        return written
+
+    @staticmethod
+    def _put(owner: Stored, key: Any, value: Value) -> None:
+        if value is ABSENT:
+            owner.slots.pop(key, None)
+        else:
+            owner.slots[key] = value
+
+    # -- conditions ---------------------------------------------------------------------------------------------
+
+    def fact(self, condition: Condition) -> bool | None:
+        """Return whether a condition surely holds where the present code runs, ``None`` if that is open."""
+        known = self.facts.get(condition.text)
+        if known is not None:
+            return known is condition.holds
+        left, equals, right = condition.text.rpartition(" == ")
+        if equals:
+            for text, holds in self.facts.items():
+                if holds and text.startswith(left + " == ") and text != condition.text and _literal(text, right):
+                    return not condition.holds
+        return None
+
+    def agrees(self, conditions: Conditions) -> bool:
+        """Tell whether an alternative is possible where the present code runs."""
+        return all(self.fact(c) is not False for c in conditions)
+
+    def under(self, conditions: Conditions, implied: Iterable[Condition], run: Callable[[], Any]) -> Any:
+        """Run something with more conditions open; ``implied`` are facts that follow from them."""
+        depth, facts = len(self.conditions), self.facts
+        self.conditions.extend(c for c in conditions if c not in self.conditions)
+        self.facts = {**facts, **{c.text: c.holds for c in (*conditions, *implied)}}
+        try:
+            return run()
+        finally:
+            del self.conditions[depth:]
+            self.facts = facts
+
+    # -- branches -----------------------------------------------------------------------------------------------
+
+    def fork(
+        self, sides: list[tuple[Conditions, tuple[Condition, ...], Callable[[], Any]]]
+    ) -> list[tuple[Any, dict[tuple[int, Any], tuple[Stored, Any, Value, Value]]]]:
+        """Run each side from the same state; return what each gave and wrote. The state is as before."""
+        results = []
+        for conditions, implied, run in sides:
+            self._begin()
+            try:
+                given = self.under(conditions, implied, run)
+            except BaseException:
+                self._end()
+                raise
+            results.append((given, self._end()))
+        return results
+
+    def join(self, sides: list[tuple[Conditions, dict[tuple[int, Any], tuple[Stored, Any, Value, Value]]]]) -> None:
+        """Make the state what it is after a branch: for each slot one alternative per side."""
+        touched: dict[tuple[int, Any], tuple[Stored, Any, Value]] = {}
+        for _, written in sides:
+            for at, (owner, key, before, _) in written.items():
+                touched.setdefault(at, (owner, key, before))
+        for at, (owner, key, before) in touched.items():
+            values = [(cond, written[at][3] if at in written else before) for cond, written in sides]
+            self._put_joined(owner, key, self.joined(values))
+
+    def _put_joined(self, owner: Stored, key: Any, value: Value) -> None:
+        if value is ABSENT:
+            if self._journals:
+                self.write(owner, key, ABSENT)
+            owner.slots.pop(key, None)
+        else:
+            self.write(owner, key, value)
+
+    def joined(self, sides: list[tuple[Conditions, Value]]) -> Value:
+        """Return the value that stands for one of ``sides``."""
+        if sides and any(isinstance(value, Row) for _, value in sides):
+            return self._joined_rows(sides)
+        return choice(sides)
+
+    def _joined_rows(self, sides: list[tuple[Conditions, Value]]) -> Row:
+        """Rows are joined element by element; what only one side has is absent on the others."""
+        rows = [(cond, value.values if isinstance(value, Row) else ()) for cond, value in sides]
+        length = max(len(row) for _, row in rows)
+        return Row(
+            tuple(choice([(cond, row[i] if i < len(row) else ABSENT) for cond, row in rows]) for i in range(length))
+        )
+
+
+def _literal(text: str, right: str) -> bool:
+    """Whether both sides compare with a literal, so that two different ones exclude each other."""
+    other = text.rpartition(" == ")[2]
+    return _is_literal(other) and _is_literal(right)
+
+
+def _is_literal(text: str) -> bool:
+    return text[:1] in "'\"0123456789-" or text in ("True", "False", "None")
+
+
+def choice(sides: Iterable[tuple[Conditions, Value]]) -> Value:
+    """Return one value for several alternatives: flattened, the impossible left out, the same told once."""
+    flat: list[tuple[Conditions, Value]] = []
+    for conditions, value in sides:
+        inner = value.alternatives if isinstance(value, Choice) else [((), value)]
+        for more, single in inner:
+            both = merged(conditions, more)
+            if both is not None:
+                flat.append((both, single))
+    if not flat:
+        return ABSENT
+    first = flat[0][1]
+    if all(same(first, value) for _, value in flat):
+        return first
+    if len(flat) > MOST:
+        flat = _fewer(flat)
+    return Choice(flat)
+
+
+def _fewer(flat: list[tuple[Conditions, Value]]) -> list[tuple[Conditions, Value]]:
+    kept: list[tuple[Conditions, Value]] = []
+    for conditions, value in flat:
+        if not any(same(value, other) for _, other in kept):
+            kept.append((conditions, value))
+    return kept[:MOST]
+
+
+def same(first: Value, second: Value) -> bool:
+    """Tell whether two values surely are one."""
+    if first is second:
+        return True
+    return (
+        isinstance(first, Known)
+        and isinstance(second, Known)
+        and type(first.value) is type(second.value)
+        and first.value == second.value
+    )
+
+
+def merged(first: Conditions, second: Conditions) -> Conditions | None:
+    """Return the conditions of both; ``None`` if they exclude each other."""
+    if not first or not second:
+        return first or second
+    known = {c.text: c.holds for c in first}
+    result = list(first)
+    for condition in second:
+        holds = known.get(condition.text)
+        if holds is None:
+            result.append(condition)
+        elif holds is not condition.holds:
+            return None
+    return tuple(result)

@@ -1,0 +1,304 @@
+"""Objects: how a class is instantiated, and how attributes are read, set and deleted."""
+
+from __future__ import annotations
+
+import ast
+from typing import TYPE_CHECKING
+
+from automodel_lint.inference.bindings import dotted
+from automodel_lint.inference.classes import MACHINERY
+from automodel_lint.inference.classes import Unknown as UnknownBase
+from automodel_lint.inference.construction import tensors, torch_modules
+from automodel_lint.inference.construction.frames import Frame
+from automodel_lint.inference.construction.heap import choice
+from automodel_lint.inference.construction.truth import parts
+from automodel_lint.inference.construction.values import (
+    ABSENT,
+    NONE,
+    UNKNOWN,
+    Callable_,
+    Choice,
+    ClassValue,
+    External_,
+    Known,
+    Map,
+    Method,
+    ModuleName,
+    Obj,
+    Partial,
+    Seq,
+    Super,
+    TensorValue,
+    Thing,
+    Unknown,
+    Value,
+)
+from automodel_lint.inference.module_tree import Place
+from automodel_lint.inference.names import ClassEntity, External
+
+if TYPE_CHECKING:
+    from automodel_lint.inference.construction.interpreter import Interpreter
+
+# Bases without source whose constructors build nothing.
+_EMPTY_BASES = MACHINERY | {"PreTrainedModel", "PretrainedConfig", "PreTrainedConfig", "GradientCheckpointingLayer"}
+# Decorators that make a method a computed attribute.
+_PROPERTIES = ("property", "cached_property", "functools.cached_property")
+
+
+class Instances:
+    """Makes and changes objects for an interpreter."""
+
+    def __init__(self, interpreter: Interpreter):
+        self.run = interpreter
+        self.heap = interpreter.heap
+
+    # -- making ---------------------------------------------------------------------------------------------------
+
+    def make(self, cls: ClassEntity, args: list[Value], keywords: dict[str, Value], place: Place) -> Value:
+        """Return what ``Cls(*args, **keywords)`` gives."""
+        run = self.run
+        if run.hf.is_config(cls):
+            return run.hf.made_config(cls, args, keywords)
+        is_module = run.is_module_class(cls)
+        made = Obj(cls, cls.fqn, is_module, place)
+        torch_modules.prepare(run, made, cls)
+        if is_module and cls in run.making:
+            made.opaque = f"{cls.name} contains itself"
+            return made
+        run.making.append(cls)
+        try:
+            self.construct(made, None, args, keywords)
+        finally:
+            run.making.pop()
+        if not is_module:
+            run.built.append(run.recorded(made))
+        return made
+
+    def construct(self, made: Obj, after: ClassEntity | None, args: list[Value], keywords: dict[str, Value]) -> Value:
+        """Run the next ``__init__`` along the method resolution order behind ``after``."""
+        run = self.run
+        assert made.cls is not None
+        order = list(run.classes.mro(made.cls))
+        if after is not None and after in order:
+            order = order[order.index(after) + 1 :]
+        for ancestor in order:
+            if isinstance(ancestor, ClassEntity):
+                if run.hf.is_root(ancestor):
+                    return run.hf.construct_root(made, args, keywords)
+                init = run.classes.local(ancestor, "__init__")
+                functions = [m.function for m in init if m.function is not None]
+                if functions:
+                    function = Callable_(functions[-1], ancestor.scope, ancestor, made)
+                    return run.calls.invoke(function, args, keywords)
+                if is_dataclass(ancestor):
+                    return self._fill(made, args, keywords)
+            elif self._construct_outside(made, ancestor, args, keywords):
+                return NONE
+        return NONE
+
+    def _construct_outside(self, made: Obj, ancestor: External | UnknownBase, args: list, keywords: dict) -> bool:
+        """Run the constructor of a base without source; tell whether it ends the chain."""
+        name = ancestor.fqn.rpartition(".")[2]
+        if torch_modules.construct(self.run, made, ancestor.fqn, args, keywords):
+            return True
+        if name in _EMPTY_BASES or name.endswith("Mixin") or ancestor.fqn.startswith(("builtins.", "typing.")):
+            if name == "PreTrainedModel":
+                self.run.hf.construct_root(made, args, keywords)
+            return False
+        top = ancestor.fqn.partition(".")[0]
+        if not made.is_module or top in ("abc", "collections", "enum", "torch", "dataclasses"):
+            return False
+        made.opaque = made.opaque or (f"its base {name} is not at hand" if name else "one of its bases cannot be told")
+        return True
+
+    def _fill(self, made: Obj, args: list[Value], keywords: dict[str, Value]) -> Value:
+        """Set the fields of a dataclass from what is given, and the rest from their defaults."""
+        assert made.cls is not None
+        given = dict(keywords)
+        for (name, _, _), value in zip(self.fields(made.cls), args, strict=False):
+            given.setdefault(name, value)
+        for name, default, owner in self.fields(made.cls):
+            if name in given:
+                made.slots[name] = given[name]
+            elif default is not None:
+                made.slots[name] = self._default(default, owner)
+        after = self.run.globals.class_member(made.cls, "__post_init__")
+        if isinstance(after, Callable_):
+            self.run.calls.invoke(Callable_(after.node, after.scope, after.owner, made), [], {})
+        return NONE
+
+    def _default(self, default: ast.expr, owner: ClassEntity) -> Value:
+        if isinstance(default, ast.Call) and dotted(default.func).rpartition(".")[2] == "field":
+            words = {k.arg: k.value for k in default.keywords}
+            if "default" in words:
+                return self.run.expressions.value(words["default"], Frame(owner.scope))
+            if "default_factory" in words:
+                factory = self.run.expressions.value(words["default_factory"], Frame(owner.scope))
+                return self.run.calls.apply(factory, [], {}, Place(owner.module.path, default))
+            return UNKNOWN
+        return self.run.expressions.value(default, Frame(owner.scope))
+
+    def fields(self, cls: ClassEntity) -> list[tuple[str, ast.expr | None, ClassEntity]]:
+        """Return the fields of a dataclass in order: name, default, the class that declares it."""
+        found: dict[str, tuple[str, ast.expr | None, ClassEntity]] = {}
+        for ancestor in reversed(self.run.classes.mro(cls)):
+            if isinstance(ancestor, ClassEntity):
+                for statement in ancestor.node.body:
+                    if isinstance(statement, ast.AnnAssign) and isinstance(statement.target, ast.Name):
+                        found[statement.target.id] = (statement.target.id, statement.value, ancestor)
+        return list(found.values())
+
+    # -- reading --------------------------------------------------------------------------------------------------
+
+    def attribute(self, owner: Value, name: str, expr: ast.AST) -> Value:
+        """Return ``owner.name`` for a single owner."""
+        if isinstance(owner, Obj):
+            return self._of_object(owner, name)
+        if isinstance(owner, Thing):
+            return self.run.hf.field(owner, name)
+        if isinstance(owner, ModuleName):
+            return self.run.globals.member(owner.fqn, name)
+        if isinstance(owner, External_):
+            return External_(f"{owner.fqn}.{name}")
+        if isinstance(owner, ClassValue):
+            return self._of_class(owner, name)
+        if isinstance(owner, Super):
+            return self._of_super(owner, name)
+        if isinstance(owner, (Seq, Map, TensorValue, Known, Partial)):
+            if isinstance(owner, TensorValue):
+                return tensors.attribute(owner, name)
+            return Method(owner, name)
+        if isinstance(owner, Callable_):
+            return UNKNOWN
+        return Method(owner, name) if isinstance(owner, Unknown) else UNKNOWN
+
+    def _of_object(self, owner: Obj, name: str) -> Value:
+        found = owner.slots.get(name)
+        defined = self.run.globals.class_member(owner.cls, name) if owner.cls is not None else None
+        if isinstance(defined, Callable_) and is_property(defined):
+            return self.run.calls.invoke(Callable_(defined.node, defined.scope, defined.owner, owner), [], {})
+        if found is not None:
+            return found
+        if name == "__class__":
+            return ClassValue(owner.cls) if owner.cls is not None else UNKNOWN
+        if name in ("__dict__", "_modules"):
+            return Method(owner, name)
+        if isinstance(defined, Callable_):
+            return self.bound(defined, owner)
+        if defined is not None and defined is not UNKNOWN:
+            return defined
+        return Method(owner, name)
+
+    def bound(self, function: Callable_, owner: Value) -> Value:
+        """Return a method as an attribute of an object or a class."""
+        kinds = {dotted(d) for d in getattr(function.node, "decorator_list", ())}
+        if "staticmethod" in kinds:
+            return function
+        if "classmethod" in kinds:
+            cls = ClassValue(owner.cls) if isinstance(owner, Obj) and owner.cls is not None else owner
+            return Callable_(function.node, function.scope, function.owner, cls, None, function.fqn)
+        if isinstance(owner, ClassValue):
+            return function
+        return Callable_(function.node, function.scope, function.owner, owner, None, function.fqn)
+
+    def _of_class(self, owner: ClassValue, name: str) -> Value:
+        if name == "__name__":
+            return Known(owner.cls.name)
+        found = self.run.globals.class_member(owner.cls, name)
+        if isinstance(found, Callable_):
+            return self.bound(found, owner)
+        return found if found is not None and found is not UNKNOWN else Method(owner, name)
+
+    def _of_super(self, owner: Super, name: str) -> Value:
+        if name == "__init__":
+            return Method(owner, name)
+        cls = owner.instance.cls if isinstance(owner.instance, (Obj, ClassValue)) else None
+        if cls is None:
+            return UNKNOWN
+        members, _ = self.run.classes.find(cls, name, after=owner.after)
+        functions = [m for m in members if m.function is not None]
+        if functions:
+            member = functions[-1]
+            assert member.function is not None
+            method = Callable_(member.function, member.owner.scope, member.owner)
+            return self.bound(method, owner.instance)
+        return Method(owner.instance, name)
+
+    # -- changing -------------------------------------------------------------------------------------------------
+
+    def assign(self, owner: Value, name: str, value: Value, at: ast.AST) -> None:
+        """Execute ``owner.name = value``; of a choice of owners each gets it under its own conditions."""
+        singles = parts(owner, self.heap)
+        for conditions, single in singles:
+            if isinstance(single, (Obj, Thing)):
+                before = single.slots.get(name, ABSENT)
+                if len(singles) > 1 and len(conditions) > 0 and self._shared(single, singles):
+                    value = choice([(conditions, value), ((), before)])
+                self._assign(single, name, value)
+
+    @staticmethod
+    def _shared(single: Value, singles: list) -> bool:
+        return sum(1 for _, other in singles if other is single) > 1
+
+    def _assign(self, owner: Obj | Thing, name: str, value: Value) -> None:
+        if isinstance(owner, Obj):
+            kinds = [v for _, v in parts(value, self.heap)]
+            is_member = any(isinstance(v, Obj) and v.is_module for v in kinds) or any(
+                isinstance(v, TensorValue) and v.role for v in kinds
+            )
+            if not is_member and self._set_by_property(owner, name, value):
+                return
+            value = self._kept_role(owner, name, value)
+        self.heap.write(owner, name, value)
+
+    def _kept_role(self, owner: Obj, name: str, value: Value) -> Value:
+        """A plain tensor assigned over a buffer is that buffer."""
+        if isinstance(value, TensorValue) and not value.role and name in owner.buffers:
+            return tensors.as_buffer(value, owner.buffers[name])
+        return value
+
+    def _set_by_property(self, owner: Obj, name: str, value: Value) -> bool:
+        if owner.cls is None:
+            return False
+        for member in self.run.classes.find(owner.cls, name)[0]:
+            function = member.function
+            if function is not None and any(dotted(d) == f"{name}.setter" for d in function.decorator_list):
+                self.run.calls.invoke(Callable_(function, member.owner.scope, member.owner, owner), [value], {})
+                return True
+        return False
+
+    def delete(self, owner: Value, name: str) -> None:
+        """Execute ``del owner.name``."""
+        if isinstance(owner, Obj) and name in owner.slots:
+            self.heap.write(owner, name, ABSENT)
+
+    def replaced(self, owner: Value, keywords: dict[str, Value]) -> Value:
+        """Return a shallow copy of an object with some attributes set (``dataclasses.replace``, ``copy.copy``)."""
+        if isinstance(owner, Choice):
+            return choice([(cond, self.replaced(v, keywords)) for cond, v in parts(owner, self.heap)])
+        if isinstance(owner, Obj):
+            made = Obj(owner.cls, owner.type_fqn, owner.is_module, owner.place)
+            made.buffers, made.hidden, made.opaque = dict(owner.buffers), set(owner.hidden), owner.opaque
+            made.items = owner.items
+        elif isinstance(owner, Thing):
+            made = Thing(owner.text, owner.cls, owner.pattern)  # type: ignore[assignment]
+        elif isinstance(owner, Map):
+            return Map({**owner.slots, **keywords})
+        elif isinstance(owner, Seq):
+            return Seq(owner.items, owner.star, self.run.depth)
+        else:
+            return owner
+        made.slots.update(owner.slots)
+        made.slots.update(keywords)
+        return made
+
+
+def is_property(function: Callable_) -> bool:
+    """Tell whether a function of a class body is a computed attribute."""
+    return any(dotted(d) in _PROPERTIES for d in getattr(function.node, "decorator_list", ()))
+
+
+def is_dataclass(cls: ClassEntity) -> bool:
+    """Tell whether a class statement is decorated as a dataclass, or makes a named tuple."""
+    names = [dotted(d.func if isinstance(d, ast.Call) else d).rpartition(".")[2] for d in cls.node.decorator_list]
+    return "dataclass" in names or any(dotted(b).rpartition(".")[2] == "NamedTuple" for b in cls.node.bases)

@@ -1,0 +1,127 @@
+"""The interpreter as a whole, and what all its parts ask about classes and libraries."""
+
+from __future__ import annotations
+
+import ast
+
+from automodel_lint.inference.classes import Classes, is_hf_model
+from automodel_lint.inference.construction.calls import Calls
+from automodel_lint.inference.construction.containers import Containers
+from automodel_lint.inference.construction.expressions import Expressions
+from automodel_lint.inference.construction.globals import Globals
+from automodel_lint.inference.construction.heap import Heap
+from automodel_lint.inference.construction.hf import HuggingFace
+from automodel_lint.inference.construction.instances import Instances
+from automodel_lint.inference.construction.loops import Loops
+from automodel_lint.inference.construction.statements import Statements
+from automodel_lint.inference.construction.values import Choice, Obj, Value
+from automodel_lint.inference.module_tree import Condition
+from automodel_lint.inference.names import ClassEntity, External, Names
+
+_STEPS = 400_000  # expressions and statements for one class; real ones take a few thousand
+# Packages whose functions and classes are no modules: the standard library's, numeric ones, torch beside ``torch.nn``.
+_HARMLESS = frozenset(
+    "torch numpy math os sys re logging warnings typing collections functools itertools copy json contextlib "
+    "dataclasses enum abc importlib inspect packaging einops triton safetensors huggingface_hub accelerate "
+    "PIL operator types weakref time random threading pathlib torchvision torchaudio scipy".split()
+)
+
+
+class TooLong(Exception):
+    """Construction did not come to an end within the bound."""
+
+
+class Interpreter:
+    """Symbolic construction over one source tree; each instance has a heap of its own."""
+
+    def __init__(self, classes: Classes, torch_names: Names):
+        self.classes = classes
+        self.names = classes.names
+        self.torch_names = torch_names
+        self.harmless = _HARMLESS
+        self.heap = Heap()
+        self.depth = 0  # open loops that run any number of times
+        self.stack: list[int] = []  # functions under way
+        self.making: list[ClassEntity] = []  # classes under construction
+        self.built: list[tuple[Obj, tuple[Condition, ...], ClassEntity | None]] = []
+        self.steps = 0
+        self._module_classes: dict[ClassEntity, bool] = {}
+        self._tables: dict[tuple[str, str], dict[str, str]] = {}
+        self.globals = Globals(self)
+        self.hf = HuggingFace(self)
+        self.instances = Instances(self)
+        self.containers = Containers(self)
+        self.loops = Loops(self)
+        self.calls = Calls(self)
+        self.expressions = Expressions(self)
+        self.statements = Statements(self)
+
+    def step(self) -> None:
+        """Count one step; raises :class:`TooLong` beyond the bound."""
+        self.steps += 1
+        if self.steps > _STEPS:
+            raise TooLong
+
+    def is_module_class(self, cls: ClassEntity) -> bool:
+        """Tell whether a class is an ``nn.Module``, as far as its bases say."""
+        known = self._module_classes.get(cls)
+        if known is None:
+            order = self.classes.mro(cls)
+            known = any(is_hf_model(a) or _is_module(a) for a in order)
+            self._module_classes[cls] = known
+        return known
+
+    def recorded(self, made: Obj) -> tuple[Obj, tuple[Condition, ...], ClassEntity | None]:
+        """Return a plain object with the conditions it is made under and the class that makes it."""
+        return made, tuple(self.heap.conditions), self.making[-1] if self.making else None
+
+    def single(self, value: Value) -> Value:
+        """Return the first alternative of a choice, or the value itself."""
+        return value.alternatives[0][1] if isinstance(value, Choice) else value
+
+    def torch_class(self, fqn: str) -> ClassEntity | None:
+        """Return a class of torch from its source, where that is at hand."""
+        module, _, name = fqn.rpartition(".")
+        for entity in self.torch_names.from_module(module, name):
+            if isinstance(entity, ClassEntity):
+                return entity
+        return None
+
+    def tables(self, module: str, name: str) -> dict[str, str]:
+        """Return the pairs of texts that a module writes down under a name."""
+        key = (module, name)
+        if key not in self._tables:
+            found = self.names.module(module)
+            self._tables[key] = {}
+            for binding in found.bindings.names.get(name, ()) if found else ():
+                self._tables[key] |= dict(_pairs(binding.node))
+        return self._tables[key]
+
+
+def _is_module(ancestor: object) -> bool:
+    fqn = getattr(ancestor, "fqn", "")
+    if isinstance(ancestor, ClassEntity):
+        return fqn == "torch.nn.modules.module.Module"
+    if not isinstance(ancestor, External):
+        return False
+    name = fqn.rpartition(".")[2]
+    if fqn.startswith("torch.nn.") and name[:1].isupper():
+        return True
+    return fqn.startswith("transformers.") and name in ("GradientCheckpointingLayer", "PreTrainedModel")
+
+
+def _pairs(node: ast.AST) -> list[tuple[str, str]]:
+    """Return the ``("a", "b")`` tuples and ``a="b"`` or ``{"a": "b"}`` entries of a table."""
+    found = []
+    for inner in ast.walk(node):
+        if isinstance(inner, ast.Tuple) and len(inner.elts) == 2:
+            texts = [e.value for e in inner.elts if isinstance(e, ast.Constant)]
+            if len(texts) == 1 and isinstance(inner.elts[1], (ast.Tuple, ast.List)):
+                texts += [e.value for e in inner.elts[1].elts[:1] if isinstance(e, ast.Constant)]
+            if len(texts) == 2:
+                found.append((str(texts[0]), str(texts[1])))
+        elif isinstance(inner, ast.Dict):
+            for key, value in zip(inner.keys, inner.values, strict=True):
+                if isinstance(key, ast.Constant) and isinstance(value, ast.Constant):
+                    found.append((str(key.value), str(value.value)))
+    return found

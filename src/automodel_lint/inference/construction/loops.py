@@ -1,0 +1,109 @@
+"""Going over something: element by element where they are known, once for all where only their kind is."""
+
+from __future__ import annotations
+
+import ast
+from collections.abc import Callable
+from typing import TYPE_CHECKING, Any
+
+from automodel_lint.inference.construction.frames import Frame
+from automodel_lint.inference.construction.heap import choice
+from automodel_lint.inference.construction.truth import parts
+from automodel_lint.inference.construction.values import (
+    ABSENT,
+    UNKNOWN,
+    Choice,
+    Known,
+    Map,
+    Obj,
+    Pattern,
+    Seq,
+    Thing,
+    Value,
+)
+
+if TYPE_CHECKING:
+    from automodel_lint.inference.construction.interpreter import Interpreter
+
+_UNROLLED = 16  # elements that a loop is written out for
+
+
+class Loops:
+    """Iterates for an interpreter."""
+
+    def __init__(self, interpreter: Interpreter):
+        self.run = interpreter
+        self.heap = interpreter.heap
+
+    def elements(self, value: Value, text: str) -> Seq:
+        """Return what going over a value gives; what is not known one by one is in ``star``."""
+        if isinstance(value, Choice):
+            rows = [(cond, self.elements(single, text)) for cond, single in parts(value, self.heap)]
+            return _one_row(rows)
+        if isinstance(value, Seq):
+            return value
+        if isinstance(value, Map):
+            return Seq([Known(k) for k in value.slots if not isinstance(k, Pattern)], _starred_keys(value))
+        if isinstance(value, Obj) and value.items is not None:
+            return self.elements(value.items, text)
+        if isinstance(value, Known):
+            return _known(value.value)
+        if isinstance(value, Thing):
+            return Seq((), [Thing("")])
+        return Seq((), [UNKNOWN])
+
+    def over(
+        self, source: Value, target: ast.expr, iterated: ast.expr, frame: Frame, body: Callable[[bool], Any]
+    ) -> None:
+        """Run ``body`` for every element bound to ``target``; it is told whether the element stands for many."""
+        row = self.elements(source, "")
+        for item in row.items:
+            self._once(item, target, frame, lambda: body(False))
+        for item in row.star:
+            self.run.depth += 1
+            try:
+                self._once(item, target, frame, lambda: body(True))
+            finally:
+                self.run.depth -= 1
+
+    def _once(self, item: Value, target: ast.expr, frame: Frame, body: Callable[[], Any]) -> None:
+        if not isinstance(item, Choice) or all(v is not ABSENT for _, v in item.alternatives):
+            self.run.statements.bind(target, item, frame)
+            body()
+            return
+        there = [(cond, v) for cond, v in parts(item, self.heap) if v is not ABSENT]
+        for conditions, single in there:
+
+            def run(single: Value = single) -> None:
+                self.run.statements.bind(target, single, frame)
+                body()
+
+            [(_, wrote)] = self.heap.fork([(conditions, (), run)])
+            self.heap.join([(conditions, wrote)] if not conditions else [(conditions, wrote), (_not(conditions), {})])
+
+
+def _not(conditions: tuple) -> tuple:
+    from automodel_lint.inference.module_tree import Condition
+
+    if len(conditions) == 1:
+        return (Condition(conditions[0].text, not conditions[0].holds),)
+    return (Condition(" and ".join(str(c) for c in conditions), False),)
+
+
+def _one_row(rows: list[tuple[tuple, Seq]]) -> Seq:
+    length = max((len(row.items) for _, row in rows), default=0)
+    items = [choice([(c, row.items[i] if i < len(row.items) else ABSENT) for c, row in rows]) for i in range(length)]
+    star = [
+        choice([(cond, value), (_not(cond), ABSENT)]) if cond else value for cond, row in rows for value in row.star
+    ]
+    return Seq(items, star)
+
+
+def _starred_keys(value: Map) -> list[Value]:
+    return [Thing("", pattern=str(k)) for k in value.slots if isinstance(k, Pattern)]
+
+
+def _known(value: Any) -> Seq:
+    if isinstance(value, (list, tuple, str, range, frozenset, set, dict)) and len(value) <= _UNROLLED:
+        return Seq([Known(v) for v in value])
+    return Seq((), [Thing("")])

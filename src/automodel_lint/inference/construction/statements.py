@@ -1,0 +1,311 @@
+"""Statements: assignments, branches, loops; what a block writes and whether it runs to its end."""
+
+from __future__ import annotations
+
+import ast
+from collections.abc import Callable
+from typing import TYPE_CHECKING, Any
+
+from automodel_lint.inference.bindings import absolute_module, collect
+from automodel_lint.inference.construction.expressions import key_of
+from automodel_lint.inference.construction.frames import Frame
+from automodel_lint.inference.construction.heap import choice
+from automodel_lint.inference.construction.truth import negated, parts
+from automodel_lint.inference.construction.values import (
+    ABSENT,
+    NONE,
+    TRUE,
+    UNKNOWN,
+    Callable_,
+    ClassValue,
+    Known,
+    Seq,
+    Test,
+    Thing,
+    Value,
+)
+from automodel_lint.inference.module_tree import Condition
+from automodel_lint.inference.names import Scope
+
+if TYPE_CHECKING:
+    from automodel_lint.inference.construction.interpreter import Interpreter
+
+# How a block ends; ``None`` if it runs into what follows it.
+RETURN, RAISE, LOOP = "return", "raise", "loop"
+
+
+class Statements:
+    """Executes statements for an interpreter."""
+
+    def __init__(self, interpreter: Interpreter):
+        self.run = interpreter
+        self.heap = interpreter.heap
+        self._kinds: dict[type, Callable[[Any, Frame], str | None]] = {
+            ast.Expr: self._expression,
+            ast.Assign: self._assign,
+            ast.AnnAssign: self._assign,
+            ast.AugAssign: self._augment,
+            ast.Return: self._return,
+            ast.Raise: lambda s, f: RAISE,
+            ast.Break: lambda s, f: LOOP,
+            ast.Continue: lambda s, f: LOOP,
+            ast.For: self._for,
+            ast.While: self._while,
+            ast.With: self._with,
+            ast.Try: self._try,
+            ast.Delete: self._delete,
+            ast.Import: self._import,
+            ast.ImportFrom: self._import_from,
+            ast.FunctionDef: self._function,
+            ast.ClassDef: self._class,
+        }
+
+    def block(self, body: list[ast.stmt], frame: Frame) -> str | None:
+        """Execute statements; return how the block ends."""
+        for index, statement in enumerate(body):
+            self.run.step()
+            if isinstance(statement, ast.If):
+                done, ended = self._if(statement, body[index + 1 :], frame)
+                if done:
+                    return ended
+            elif isinstance(statement, ast.Match):
+                ended = self._match(statement, frame)
+                if ended is not None:
+                    return ended
+            else:
+                kind = self._kinds.get(type(statement))
+                ended = kind(statement, frame) if kind is not None else None
+                if ended is not None:
+                    return ended
+        return None
+
+    # -- branches -------------------------------------------------------------------------------------------------
+
+    def _if(self, statement: ast.If, rest: list[ast.stmt], frame: Frame) -> tuple[bool, str | None]:
+        """Execute a conditional. Where one side leaves the block, the rest belongs to the other side.
+
+        Returns whether the rest has been executed with it, and how the block then ends.
+        """
+        test = self.run.expressions.test(statement.test, frame)
+        if not isinstance(test, Test):
+            ended = self.block(statement.body if test is TRUE else statement.orelse, frame)
+            return ended is not None, ended
+        yes = (test.condition,), test.if_true, statement.body
+        no = (negated(test.condition),), test.if_false, statement.orelse
+        results = [self._side(side, frame) for side in (yes, no)]
+        (ended, wrote, names), (ended_else, wrote_else, names_else) = results
+        if (ended is None) == (ended_else is None):
+            return self._both(results, (yes[0], no[0]), frame)
+        stays, left = (no, yes) if ended_else is None else (yes, no)
+        stay_wrote, stay_names = (wrote_else, names_else) if ended_else is None else (wrote, names)
+        left_ended, left_wrote = (ended, wrote) if ended_else is None else (ended_else, wrote_else)
+        if left_ended == RAISE:  # construction goes on only on the other side
+            self.heap.join([((), stay_wrote)])
+            frame.names = stay_names
+            return True, self.heap.under((), (*stays[0], *stays[1]), lambda: self.block(rest, frame))
+        frame.names = stay_names
+
+        def go_on() -> str | None:
+            self.heap.join([((), stay_wrote)])
+            return self.block(rest, frame)
+
+        [(rest_ended, rest_wrote)] = self.heap.fork([(stays[0], stays[1], go_on)])
+        self.heap.join([(stays[0], rest_wrote), (left[0], left_wrote)])
+        return True, rest_ended if rest_ended == left_ended else None
+
+    def _side(self, side: tuple, frame: Frame) -> tuple[str | None, dict, dict[str, Value]]:
+        """Execute one side on a copy of the local names."""
+        conditions, implied, body = side
+        before, frame.names = frame.names, dict(frame.names)
+        returned = len(frame.returned)
+        [(ended, wrote)] = self.heap.fork([(conditions, implied, lambda: self.block(body, frame))])
+        names, frame.names = frame.names, before
+        if ended == RAISE:
+            del frame.returned[returned:]
+        return ended, wrote, names
+
+    def _both(self, results: list[tuple], conditions: tuple, frame: Frame) -> tuple[bool, str | None]:
+        """Both sides run on, or both leave."""
+        (ended, wrote, names), (ended_else, wrote_else, names_else) = results
+        if ended == RAISE and ended_else is not None and ended_else != RAISE:
+            self.heap.join([((), wrote_else)])
+            return True, ended_else
+        if ended_else == RAISE and ended is not None and ended != RAISE:
+            self.heap.join([((), wrote)])
+            return True, ended
+        self.heap.join([(conditions[0], wrote), (conditions[1], wrote_else)])
+        frame.names = {
+            name: choice([(conditions[0], names.get(name, ABSENT)), (conditions[1], names_else.get(name, ABSENT))])
+            for name in {**names, **names_else}
+        }
+        return ended is not None, ended or ended_else
+
+    def _match(self, statement: ast.Match, frame: Frame) -> str | None:
+        """Every case is possible; the last of them may be the rest."""
+        subject = self.run.expressions.value(statement.subject, frame)
+        text = ast.unparse(statement.subject) if not isinstance(subject, Thing) else subject.text
+        sides, ends = [], []
+        for case in statement.cases:
+            conditions = (Condition(f"{text} == {ast.unparse(case.pattern)}"),)
+            ended, wrote, names = self._side((conditions, (), case.body), frame)
+            if ended != RAISE:
+                sides.append((conditions, wrote, names))
+                ends.append(ended)
+        if sides:
+            self.heap.join([(conditions, wrote) for conditions, wrote, _ in sides])
+            every = {name for _, _, names in sides for name in names}
+            frame.names = {n: choice([(c, names.get(n, ABSENT)) for c, _, names in sides]) for n in every}
+        return ends[0] if ends and all(e == ends[0] for e in ends) else None
+
+    # -- loops ----------------------------------------------------------------------------------------------------
+
+    def _for(self, statement: ast.For, frame: Frame) -> str | None:
+        source = self.run.expressions.value(statement.iter, frame)
+        self.run.loops.over(
+            source, statement.target, statement.iter, frame, lambda again: self.block(statement.body, frame)
+        )
+        ended = self.block(statement.orelse, frame)
+        return ended if ended != LOOP else None
+
+    def _while(self, statement: ast.While, frame: Frame) -> str | None:
+        test = self.run.expressions.test(statement.test, frame)
+        if test is TRUE or isinstance(test, Test):
+            self.run.depth += 1
+            ended = self.block(statement.body, frame)
+            self.run.depth -= 1
+            return ended if ended in (RETURN, RAISE) and test is TRUE else None
+        return None
+
+    # -- other blocks ---------------------------------------------------------------------------------------------
+
+    def _with(self, statement: ast.With, frame: Frame) -> str | None:
+        for item in statement.items:
+            given = self.run.expressions.value(item.context_expr, frame)
+            if item.optional_vars is not None:
+                self.bind(item.optional_vars, given if isinstance(given, Thing) else UNKNOWN, frame)
+        return self.block(statement.body, frame)
+
+    def _try(self, statement: ast.Try, frame: Frame) -> str | None:
+        """Construction that raises is no construction: the body and what follows it."""
+        ended = self.block(statement.body, frame)
+        if ended == RAISE and statement.handlers:
+            ended = self.block(statement.handlers[0].body, frame)
+        elif ended is None:
+            ended = self.block(statement.orelse, frame)
+        return self.block(statement.finalbody, frame) or ended
+
+    # -- simple statements ----------------------------------------------------------------------------------------
+
+    def _expression(self, statement: ast.Expr, frame: Frame) -> None:
+        if not isinstance(statement.value, ast.Constant):
+            self.run.expressions.value(statement.value, frame)
+
+    def _return(self, statement: ast.Return, frame: Frame) -> str:
+        value = self.run.expressions.value(statement.value, frame) if statement.value is not None else NONE
+        frame.returned.append((tuple(self.heap.conditions[frame.base :]), value))
+        return RETURN
+
+    def _assign(self, statement: ast.Assign | ast.AnnAssign, frame: Frame) -> None:
+        if statement.value is None:
+            return
+        value = self.run.expressions.value(statement.value, frame)
+        for target in statement.targets if isinstance(statement, ast.Assign) else [statement.target]:
+            self.bind(target, value, frame)
+
+    def _augment(self, statement: ast.AugAssign, frame: Frame) -> None:
+        target = statement.target
+        load: Any = ast.copy_location(_loaded(target), target)
+        whole = ast.copy_location(ast.BinOp(load, statement.op, statement.value), statement)
+        before = self.run.expressions.value(load, frame)
+        value = self.run.expressions.value(whole, frame)
+        if isinstance(before, Seq) and isinstance(statement.op, ast.Add):
+            added = self.run.expressions.value(statement.value, frame)
+            self.run.containers.extend(before, self.run.loops.elements(added, ""))
+            return
+        self.bind(target, value, frame)
+
+    def bind(self, target: ast.expr, value: Value, frame: Frame) -> None:
+        """Assign a value to a target of whatever shape."""
+        if isinstance(target, ast.Name):
+            frame.names[target.id] = Thing(target.id) if isinstance(value, Thing) and not value.text else value
+        elif isinstance(target, ast.Attribute):
+            owner = self.run.expressions.value(target.value, frame)
+            self.run.instances.assign(owner, target.attr, value, target)
+        elif isinstance(target, ast.Subscript):
+            owner = self.run.expressions.value(target.value, frame)
+            key = self.run.expressions.value(target.slice, frame)
+            for _, single in parts(owner, self.heap):
+                self.run.containers.set_item(single, key, value)
+        elif isinstance(target, (ast.Tuple, ast.List)):
+            self._unpack(target, value, frame)
+        elif isinstance(target, ast.Starred):
+            self.bind(target.value, UNKNOWN, frame)
+
+    def _unpack(self, target: ast.Tuple | ast.List, value: Value, frame: Frame) -> None:
+        plain = not any(isinstance(e, ast.Starred) for e in target.elts)
+        rows = parts(value, self.heap)
+        fits = plain and all(isinstance(v, Seq) and not v.star and len(v.items) == len(target.elts) for _, v in rows)
+        for index, element in enumerate(target.elts):
+            if fits:
+                part = choice([(cond, row.items[index]) for cond, row in rows])  # type: ignore[attr-defined]
+            elif isinstance(value, Known) and isinstance(value.value, (tuple, list)) and plain:
+                part = Known(value.value[index]) if index < len(value.value) else UNKNOWN
+            else:
+                part = Thing("") if isinstance(value, Thing) else UNKNOWN
+            self.bind(element, part, frame)
+
+    def _delete(self, statement: ast.Delete, frame: Frame) -> None:
+        for target in statement.targets:
+            if isinstance(target, ast.Name):
+                frame.names.pop(target.id, None)
+            elif isinstance(target, ast.Attribute):
+                owner = self.run.expressions.value(target.value, frame)
+                for _, single in parts(owner, self.heap):
+                    self.run.instances.delete(single, target.attr)
+            elif isinstance(target, ast.Subscript):
+                owner = self.run.expressions.value(target.value, frame)
+                key = key_of(self.run.expressions.value(target.slice, frame))
+                for _, single in parts(owner, self.heap):
+                    self.run.containers.delete_item(single, key)
+
+    # -- definitions ----------------------------------------------------------------------------------------------
+
+    def _import(self, statement: ast.Import, frame: Frame) -> None:
+        for alias in statement.names:
+            name = alias.asname or alias.name.partition(".")[0]
+            frame.names[name] = self.run.globals.module(alias.name if alias.asname else name)
+
+    def _import_from(self, statement: ast.ImportFrom, frame: Frame) -> None:
+        target = absolute_module(statement, frame.scope.module.package)
+        for alias in statement.names:
+            frame.names[alias.asname or alias.name] = self.run.globals.imported(target, alias.name)
+
+    def _function(self, statement: ast.FunctionDef, frame: Frame) -> None:
+        frame.names[statement.name] = Callable_(statement, frame.scope, frame.owner, None, frame)
+
+    def _class(self, statement: ast.ClassDef, frame: Frame) -> None:
+        inner = collect([statement], frame.scope.module.package)
+        scope = Scope(frame.scope.module, (inner, *frame.scope.frames))
+        frame.names[statement.name] = ClassValue(self.run.names.class_entity(statement, scope))
+
+    def returned(self, frame: Frame, ended: str | None) -> Value:
+        """Return what a finished call gives: one of the returned values, ``None`` where it runs off the end."""
+        if not frame.returned:
+            return NONE if ended is None else UNKNOWN
+        found = list(frame.returned)
+        if ended is None and not _covers(found):
+            found.append(((), NONE))
+        return choice(found) if len(found) > 1 else found[0][1]
+
+
+def _covers(found: list[tuple]) -> bool:
+    return any(not conditions for conditions, _ in found)
+
+
+def _loaded(target: ast.expr) -> ast.expr:
+    if isinstance(target, ast.Name):
+        return ast.copy_location(ast.Name(target.id, ast.Load()), target)
+    if isinstance(target, ast.Attribute):
+        return ast.copy_location(ast.Attribute(target.value, target.attr, ast.Load()), target)
+    assert isinstance(target, ast.Subscript)
+    return ast.copy_location(ast.Subscript(target.value, target.slice, ast.Load()), target)

@@ -1,0 +1,243 @@
+"""Truth values, comparisons and the text of a value."""
+
+from __future__ import annotations
+
+import ast
+import operator
+from collections.abc import Callable
+from typing import Any
+
+from automodel_lint.inference.construction.heap import Heap, merged
+from automodel_lint.inference.construction.values import (
+    ABSENT,
+    FALSE,
+    TRUE,
+    Callable_,
+    Choice,
+    ClassValue,
+    External_,
+    Known,
+    Map,
+    Member,
+    ModuleName,
+    Obj,
+    Partial,
+    Seq,
+    TensorValue,
+    Test,
+    Thing,
+    Unknown,
+    Value,
+)
+from automodel_lint.inference.module_tree import Condition
+
+_LONGEST = 120  # letters of a condition; a longer one is shown as it was written
+_COMPARE: dict[type, Callable[[Any, Any], bool]] = {
+    ast.Eq: operator.eq,
+    ast.NotEq: operator.ne,
+    ast.Lt: operator.lt,
+    ast.LtE: operator.le,
+    ast.Gt: operator.gt,
+    ast.GtE: operator.ge,
+    ast.Is: operator.is_,
+    ast.IsNot: operator.is_not,
+    ast.In: lambda a, b: a in b,
+    ast.NotIn: lambda a, b: a not in b,
+}
+# How a comparison is written when it is the negation of another one.
+_NEGATED = {ast.NotEq: ast.Eq, ast.IsNot: ast.Is, ast.NotIn: ast.In}
+_SIGN = {
+    ast.Eq: "==", ast.Lt: "<", ast.LtE: "<=", ast.Gt: ">", ast.GtE: ">=", ast.Is: "is", ast.In: "in",
+}  # fmt: skip
+
+
+def text_of(value: Value, expr: ast.AST) -> str:
+    """Return a value as a person would write it over the config; as written where that says more."""
+    if isinstance(value, Known):
+        return value.value.fqn.rpartition(".")[2] if isinstance(value.value, Member) else repr(value.value)
+    if isinstance(value, Thing):
+        return value.text
+    if isinstance(value, Test):
+        return str(value.condition)
+    if isinstance(value, External_):
+        return value.fqn.removeprefix("builtins.")
+    return ast.unparse(expr)
+
+
+def shortened(text: str, expr: ast.AST) -> str:
+    """Return ``text``, or the source where that is shorter and the text too long to be read."""
+    if len(text) <= _LONGEST:
+        return text
+    written = ast.unparse(expr)
+    return min(text, written, key=len)
+
+
+def parts(value: Value, heap: Heap) -> list[tuple[tuple[Condition, ...], Value]]:
+    """Return the alternatives of a value that are possible where the present code runs."""
+    if not isinstance(value, Choice):
+        return [((), value)]
+    possible = [(cond, v) for cond, v in value.alternatives if heap.agrees(cond)]
+    return possible or value.alternatives
+
+
+def narrowed(value: Value, heap: Heap) -> Value:
+    """Return a value without the alternatives that the open conditions rule out."""
+    if not isinstance(value, Choice):
+        return value
+    possible = [(cond, v) for cond, v in value.alternatives if heap.agrees(cond)]
+    if len(possible) == 1:
+        return possible[0][1]
+    return Choice(possible) if 0 < len(possible) < len(value.alternatives) else value
+
+
+def known_truth(value: Value) -> bool | None:
+    """Return what a single value surely is in a condition."""
+    if isinstance(value, Known):
+        return bool(value.value) if not isinstance(value.value, Member) else True
+    if isinstance(value, Seq):
+        return bool(value.items or value.star)
+    if isinstance(value, Map):
+        return bool(value.slots)
+    if isinstance(value, Obj):
+        return True if value.items is None else known_truth(value.items)
+    if isinstance(value, (ClassValue, Callable_, Partial, ModuleName)):
+        return True
+    return False if value is ABSENT else None
+
+
+def as_test(value: Value, text: str, heap: Heap) -> Value:
+    """Return ``TRUE``, ``FALSE`` or an open :class:`Test` for a value in a condition."""
+    if isinstance(value, Choice):
+        return _choice_test(value, text, heap)
+    truth = known_truth(value)
+    if truth is not None:
+        return TRUE if truth else FALSE
+    test = value if isinstance(value, Test) else Test(Condition(value.text if isinstance(value, Thing) else text))
+    holds = heap.fact(test.condition)
+    if holds is not None:
+        return TRUE if holds else FALSE
+    return test
+
+
+def _choice_test(value: Choice, text: str, heap: Heap) -> Value:
+    """The conditions that made the choice are what the test asks, where that can be told."""
+    sides: dict[bool, list[tuple[Condition, ...]]] = {True: [], False: []}
+    for conditions, single in parts(value, heap):
+        inner = as_test(single, text, heap)
+        if isinstance(inner, Test):
+            for condition, truth in ((inner.condition, True), (negated(inner.condition), False)):
+                both = merged(conditions, (condition,))
+                if both is not None:
+                    sides[truth].append(both)
+        else:
+            sides[inner is TRUE].append(conditions)
+    for truth, result in ((True, TRUE), (False, FALSE)):
+        if not sides[not truth]:
+            return result
+    for truth in (True, False):
+        if len(sides[truth]) == 1 and len(sides[truth][0]) == 1:
+            (condition,) = sides[truth][0]
+            return Test(condition if truth else negated(condition))
+    implied = {truth: _common(found) for truth, found in sides.items()}
+    test = Test(Condition(text), implied[True], implied[False])
+    holds = heap.fact(test.condition)
+    return test if holds is None else (TRUE if holds else FALSE)
+
+
+def _common(found: list[tuple[Condition, ...]]) -> tuple[Condition, ...]:
+    return tuple(c for c in found[0] if all(c in other for other in found))
+
+
+def negated(condition: Condition) -> Condition:
+    """Return the condition that holds when this one does not."""
+    return Condition(condition.text, not condition.holds)
+
+
+def opposite(test: Value) -> Value:
+    """Return ``not test``."""
+    if isinstance(test, Test):
+        return Test(negated(test.condition), test.if_false, test.if_true)
+    return FALSE if test is TRUE else TRUE
+
+
+def compared(left: Value, op: ast.cmpop, right: Value, expr: ast.Compare, heap: Heap) -> Value:
+    """Return what a comparison of two single values gives."""
+    decided = _decided(left, op, right)
+    if decided is not None:
+        return TRUE if decided else FALSE
+    kind = _NEGATED.get(type(op), type(op))
+    text = f"{_operand(left, expr.left)} {_SIGN[kind]} {_operand(right, expr.comparators[0])}"
+    condition = Condition(shortened(text, expr), type(op) not in _NEGATED)
+    implied = _members(left, right, expr) if isinstance(op, ast.In) else ()
+    holds = heap.fact(condition)
+    if holds is not None:
+        return TRUE if holds else FALSE
+    if isinstance(op, (ast.In, ast.NotIn)):
+        ruled_out = _ruled_out(left, right, expr, heap)
+        if ruled_out is not None:
+            return TRUE if ruled_out is isinstance(op, ast.In) else FALSE
+    return Test(condition, (), implied)
+
+
+def _operand(value: Value, expr: ast.AST) -> str:
+    text = text_of(value, expr)
+    return f"({text})" if " and " in text or " or " in text else text
+
+
+def _decided(left: Value, op: ast.cmpop, right: Value) -> bool | None:
+    if isinstance(left, Known) and isinstance(right, Known):
+        try:
+            return bool(_COMPARE[type(op)](left.value, right.value))
+        except TypeError:
+            return None
+    if isinstance(left, Known) and isinstance(right, (Seq, Map)) and isinstance(op, (ast.In, ast.NotIn)):
+        keys = right.items if isinstance(right, Seq) else tuple(Known(k) for k in right.slots)
+        if not all(isinstance(k, Known) for k in keys) or (isinstance(right, Seq) and right.star):
+            return None
+        found = any(k.value == left.value for k in keys)  # type: ignore[attr-defined]
+        return found is isinstance(op, ast.In)
+    if isinstance(op, (ast.Is, ast.IsNot, ast.Eq, ast.NotEq)):
+        same = _identity(left, right)
+        return None if same is None else same is isinstance(op, (ast.Is, ast.Eq))
+    return None
+
+
+def _identity(left: Value, right: Value) -> bool | None:
+    """Whether two values are the same; only what surely is no ``None`` and no text can be told apart."""
+    for one, other in ((left, right), (right, left)):
+        made = isinstance(one, (Obj, Seq, Map, ClassValue, Callable_, Partial, ModuleName, TensorValue))
+        if made and isinstance(other, Known):
+            return False
+        if isinstance(one, Thing) and one.cls is not None and isinstance(other, Known) and other.value is None:
+            return False  # a config of its own is there
+    if isinstance(left, ClassValue) and isinstance(right, ClassValue):
+        return left.cls is right.cls
+    if isinstance(left, External_) and isinstance(right, External_):
+        return left.fqn == right.fqn or None
+    if isinstance(left, Obj) and isinstance(right, Obj):
+        return left is right
+    return None
+
+
+def _members(left: Value, right: Value, expr: ast.Compare) -> tuple[Condition, ...]:
+    """What follows when ``x in (a, b)`` is false: neither equality holds."""
+    if not isinstance(right, Seq) or right.star:
+        return ()
+    name = _operand(left, expr.left)
+    return tuple(Condition(f"{name} == {text_of(item, expr)}", False) for item in right.items)
+
+
+def _ruled_out(left: Value, right: Value, expr: ast.Compare, heap: Heap) -> bool | None:
+    """Whether the open conditions already say that ``x`` is, or is none, of the members."""
+    if not isinstance(right, Seq) or right.star:
+        return None
+    name = _operand(left, expr.left)
+    states = [heap.fact(Condition(f"{name} == {text_of(item, expr)}")) for item in right.items]
+    if True in states:
+        return True
+    return False if states and all(state is False for state in states) else None
+
+
+def is_open(value: Value) -> bool:
+    """Tell whether nothing is known about a value."""
+    return isinstance(value, (Unknown, Thing, Test))
