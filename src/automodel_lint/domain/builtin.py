@@ -5,7 +5,7 @@ from __future__ import annotations
 import ast
 from collections.abc import Iterator
 
-from automodel_lint.inference.names import Names
+from automodel_lint.inference.names import ClassEntity, Names
 
 _MAPPING_MODULES = ("auto_mappings", "configuration_auto")
 _MAPPING = "CONFIG_MAPPING_NAMES"
@@ -38,3 +38,28 @@ def _keys(statement: ast.stmt) -> Iterator[object]:
             yield node.elts[0].value
         elif isinstance(node, ast.Dict):
             yield from (k.value for k in node.keys if isinstance(k, ast.Constant))
+
+
+def config_of_architecture(names: Names, architectures: tuple[str, ...]) -> ClassEntity | None:
+    """Return the config class of an architecture that the transformers at hand has itself; ``None`` for all others."""
+    module = names.module("transformers.models.auto.modeling_auto")
+    types = {k for k, v in _texts(module.syntax) if v in architectures} if module and architectures else set()
+    for name in _MAPPING_MODULES if types else ():
+        table = names.module(f"transformers.models.auto.{name}")
+        for model_type, config in _texts(table.syntax) if table else ():
+            entities = names.from_module("transformers", config) if model_type in types else ()
+            for entity in entities:
+                if isinstance(entity, ClassEntity):
+                    return entity
+    return None
+
+
+def _texts(syntax: ast.Module) -> Iterator[tuple[str, str]]:
+    """The pairs of texts in the tables of a module."""
+    for statement in syntax.body:
+        if isinstance(statement, ast.Assign):
+            for node in ast.walk(statement.value):
+                if isinstance(node, ast.Tuple) and len(node.elts) == 2:
+                    words = [e.value for e in node.elts if isinstance(e, ast.Constant) and isinstance(e.value, str)]
+                    if len(words) == 2:
+                        yield words[0], words[1]

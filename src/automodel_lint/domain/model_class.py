@@ -133,11 +133,10 @@ class ModelClass:
     @cached_property
     def module_tree(self) -> ModuleTree:
         """Everything that constructing the class can produce."""
-        from automodel_lint.domain.model_config import config_classes
+        from automodel_lint.domain.model_config import constructed_with
         from automodel_lint.inference.construction.flatten import module_tree
 
-        configs = config_classes(self)
-        return module_tree(self.classes, self.project.torch_names, self.entity, configs[0] if configs else None)
+        return module_tree(self.classes, self.project.torch_names, self.entity, constructed_with(self))
 
     @cached_property
     def is_pretrained_model(self) -> bool:

@@ -34,6 +34,35 @@ def config_classes(model: ModelClass) -> list[ClassEntity]:
     return list(dict.fromkeys(found))
 
 
+def constructed_with(model: ModelClass) -> ClassEntity | None:
+    """Return the class of the config that construction gets: as above, else by its bases, else by transformers.
+
+    A library base says it in its class body (``config: LlamaConfig``); for an architecture that transformers has, its
+    own tables do.
+    """
+    found = config_classes(model)
+    if found:
+        return found[0]
+    for ancestor in model.mro:
+        for statement in ancestor.node.body if isinstance(ancestor, ClassEntity) else ():
+            if isinstance(statement, ast.AnnAssign) and dotted(statement.target) == "config":
+                found += _classes(model, statement.annotation, ancestor.scope)
+    if found:
+        return found[0]
+    return _registered_beside(model) or model.project.config_of_architecture(model.architectures)
+
+
+def _registered_beside(model: ModelClass) -> ClassEntity | None:
+    """Return the config class that the framework registers from the package of a model class."""
+    package = model.entity.module.package
+    found: list[ClassEntity] = []
+    for entry in model.project.configs:
+        if entry.module == package or entry.module.startswith(package + "."):
+            found += [e for e in model.project.by_fqn(f"{entry.module}.{entry.cls}") if isinstance(e, ClassEntity)]
+    named = [c for c in found if model.name.startswith(c.name.removesuffix("Config"))]
+    return max(named, key=lambda c: len(c.name), default=None)
+
+
 def _loaded(model: ModelClass) -> list[ClassEntity]:
     view = model.method("from_pretrained", local=True)
     calls = view.calls() if view is not None else ()

@@ -7,7 +7,7 @@ import os
 from collections.abc import Iterable, Iterator
 from typing import Any
 
-from automodel_lint.domain.builtin import builtin_model_types
+from automodel_lint.domain.builtin import builtin_model_types, config_of_architecture
 from automodel_lint.domain.checkout import Checkout
 from automodel_lint.domain.plan import Plan, Registration, Resolution
 from automodel_lint.domain.precision import NAMES
@@ -141,6 +141,10 @@ class Project:
     def builtin_model_types(self) -> set[str] | None:
         """Return the ``model_type`` texts that the transformers at hand knows by itself; ``None`` if there is none."""
         return builtin_model_types(self.names)
+
+    def config_of_architecture(self, architectures: tuple[str, ...]) -> ClassEntity | None:
+        """Return the config class that transformers has for one of these architecture names."""
+        return config_of_architecture(self.names, architectures)
 
     # -- what registrations lead to ---------------------------------------------------------------------------
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import ast
+from dataclasses import replace
 from typing import TYPE_CHECKING
 
 from automodel_lint.inference.bindings import FUNCTIONS
@@ -26,6 +27,7 @@ from automodel_lint.inference.construction.values import (
     Partial,
     Pattern,
     Seq,
+    Slots,
     Super,
     TensorValue,
     Thing,
@@ -44,6 +46,7 @@ _SKIPPED = frozenset(
     "post_init init_weights _init_weights initialize_weights _initialize_weights reset_parameters "
     "from_pretrained apply warning warning_once warn info debug".split()
 )
+_BUILDING = ("transformers.models.", "transformers.modeling_layers", "transformers.backbone_utils")
 _LOADERS = ("from_config", "_from_config", "from_pretrained")
 
 
@@ -84,13 +87,13 @@ class Calls:
     def _builds_model(self, owner: Value, name: str) -> bool:
         """Whether a loader is transformers' own, which constructs the class from its config."""
         if not isinstance(owner, ClassValue):
-            return isinstance(owner, External_) and owner.fqn.startswith("transformers.Auto")
+            return isinstance(owner, External_) and owner.fqn.startswith("transformers.AutoModel")
         cls = owner.cls
         if self.run.hf.is_config(cls):
             return False
         members, _ = self.run.classes.find(cls, name)
         ours = members and self.run.classes.is_local(members[-1].owner)
-        return not ours and (self.run.is_module_class(cls) or cls.module.name.startswith("transformers.models.auto"))
+        return not ours and (self.run.is_module_class(cls) or cls.name.startswith("AutoModel"))
 
     def _keywords(self, expr: ast.Call, frame: Frame) -> dict[str, Value]:
         found: dict[str, Value] = {}
@@ -144,13 +147,14 @@ class Calls:
             return UNKNOWN  # a module in action: a tensor, or nothing that stays
         if isinstance(func, Unknown) and func.module:
             return func
+        if isinstance(func, Unknown) and _handed_config(args, keywords):
+            return Unknown("its class is found out at run time")
         return UNKNOWN
 
     def _open(self, func: Thing, args: list[Value], keywords: dict[str, Value]) -> Value:
         """Something handed in is called: it builds a module if it is a class by its name, or is given a config."""
-        handed = any(isinstance(a, Thing) and a.cls is not None for a in (*args, *keywords.values()))
         last = func.text.rpartition(".")[2]
-        if last.endswith(("_cls", "_class", "_factory", "_builder", "_ctor")) or handed:
+        if last.endswith(("_cls", "_class", "_factory", "_builder", "_ctor")) or _handed_config(args, keywords):
             return Unknown(f"{func.text} is whatever the caller hands in")
         return Thing(f"{func.text}()")
 
@@ -165,11 +169,9 @@ class Calls:
 
     def _function(self, func: Callable_, args: list[Value], keywords: dict[str, Value], place: Place) -> Value:
         name = getattr(func.node, "name", "")
-        if name in _SKIPPED and not (name == "from_pretrained" and func.bound is not None):
-            return func.bound if name == "apply" and func.bound is not None else UNKNOWN
-        if func.fqn.startswith("transformers.") and func.fqn.startswith(
-            ("transformers.modeling_utils.", "transformers.utils.", "transformers.modeling_rope_utils.")
-        ):
+        if name in _SKIPPED:
+            return UNKNOWN
+        if func.scope.module.name.startswith("transformers.") and not _builds(func.scope.module.name):
             return UNKNOWN
         if func.bound is not None and isinstance(func.bound, Thing):
             return Thing(f"{func.bound.text}.{name}()")
@@ -188,13 +190,19 @@ class Calls:
         try:
             if isinstance(func.node, ast.Lambda):
                 return run.expressions.value(func.node.body, frame)
-            if _yields(func.node):
+            if self._is_generator(func.node):
                 return UNKNOWN
             ended = run.statements.block(func.node.body, frame)
             return run.statements.returned(frame, ended)
         finally:
             run.stack.pop()
             run.depth = depth
+
+    def _is_generator(self, node: ast.FunctionDef | ast.AsyncFunctionDef) -> bool:
+        known = self.run.generators.get(id(node))
+        if known is None:
+            known = self.run.generators[id(node)] = _yields(node)
+        return known
 
     def _bind(self, func: Callable_, args: list[Value], keywords: dict[str, Value], frame: Frame) -> None:
         """Give the parameters their values: given, or by default."""
@@ -248,7 +256,7 @@ class Calls:
         given = args[0] if args else keywords.get("data", UNKNOWN)
         persistent = keywords.get("persistent", args[1] if len(args) > 1 else Known(True))
         keeps = not (isinstance(persistent, Known) and persistent.value is False)
-        return self.run.expressions.each(given, lambda v: tensors.as_buffer(v, keeps, place))
+        return self.run.expressions.each(given, lambda v: replace(tensors.as_buffer(v, keeps, place), wrapped=True))
 
     def _unknown_library(self, fqn: str, args: list, keywords: dict, place: Place) -> Value:
         """A library's function or class without source: it may give a module if its name says so."""
@@ -289,6 +297,8 @@ class Calls:
             return self.run.hf.from_config(owner, args, keywords, place)
         if isinstance(owner, Thing):
             return self.run.hf.method(owner, name)
+        if isinstance(owner, Slots):
+            return self.modules.call_slots(owner, name, args)
         if isinstance(owner, (Seq, Map)):
             return self.run.containers.call(owner, name, args, keywords)
         if isinstance(owner, TensorValue):
@@ -308,6 +318,17 @@ class Calls:
             if order and args[0].cls is not None:
                 return self.run.instances.construct(args[0], _before(self.run, args[0], owner), args[1:], keywords)
         return UNKNOWN
+
+
+def _handed_config(args: list[Value], keywords: dict[str, Value]) -> bool:
+    """Whether something is called with a config, as constructors are."""
+    given = [a for a in (*args, *keywords.values()) if isinstance(a, Thing)]
+    return any(a.cls is not None or a.text.rpartition(".")[2].endswith("config") for a in given)
+
+
+def _builds(module: str) -> bool:
+    """Whether a module of transformers holds construction code: what models consist of, not what serves them."""
+    return module.startswith(_BUILDING) and ".auto." not in module
 
 
 def _before(run: Interpreter, made: Obj, owner: ClassValue):

@@ -19,6 +19,7 @@ from automodel_lint.inference.construction.values import (
     Pattern,
     Row,
     Seq,
+    Slots,
     TensorValue,
     Thing,
     Value,
@@ -51,6 +52,8 @@ class Containers:
                 return Known(owner.value[key.value])
             except (TypeError, LookupError):
                 return UNKNOWN
+        if isinstance(owner, Slots):
+            return owner.owner.slots.get(key_of(key), UNKNOWN)
         if isinstance(owner, Thing):
             return Thing(shortened(f"{owner.text}[{text_of(key, expr.slice)}]", expr))
         return self.run.hf.item(owner, key)
@@ -107,8 +110,11 @@ class Containers:
             if owner.items is not None:
                 self.set_item(owner.items, key, value)
         elif isinstance(owner, Map):
-            at = key_of(key)
-            self.heap.write(owner, at, value)
+            self.heap.write(owner, key_of(key), value)
+        elif isinstance(owner, Slots):
+            if owner.name == "__dict__":
+                owner.owner.hidden.add(key_of(key))
+            self.heap.write(owner.owner, key_of(key), value)
         elif isinstance(owner, Seq):
             if isinstance(key, Known) and isinstance(key.value, int) and not owner.star:
                 items = list(owner.items)

@@ -5,16 +5,19 @@ from __future__ import annotations
 import ast
 from typing import TYPE_CHECKING
 
+from automodel_lint.inference.bindings import dotted
 from automodel_lint.inference.construction.frames import Frame
 from automodel_lint.inference.construction.heap import choice
 from automodel_lint.inference.construction.values import (
     UNKNOWN,
     Callable_,
+    Choice,
     ClassValue,
     External_,
     Known,
     Member,
     ModuleName,
+    Seq,
     Unknown,
     Value,
 )
@@ -24,6 +27,7 @@ from automodel_lint.inference.names import (
     Entity,
     External,
     FunctionEntity,
+    Module,
     ModuleEntity,
     Scope,
 )
@@ -43,7 +47,10 @@ class Globals:
 
     def value(self, expr: ast.expr, scope: Scope) -> Value:
         """Return what a name stands for at module level."""
-        return self.of_entities(self.run.names.resolve(expr, scope), ast.unparse(expr))
+        entities = self.run.names.resolve(expr, scope)
+        if not entities and isinstance(expr, ast.Name):
+            return self._unpacked(scope.module, expr.id) or UNKNOWN
+        return self.of_entities(entities, ast.unparse(expr))
 
     def module(self, fqn: str) -> Value:
         """Return a Python module by its dotted name."""
@@ -85,6 +92,19 @@ class Globals:
             return at_hand[:1]
         return kept or list(entities)
 
+    def _unpacked(self, module: Module | None, name: str) -> Value | None:
+        """``AVAILABLE, Cls = safe_import(…)``: the part of the value that a name takes."""
+        for binding in module.bindings.live(name) if module is not None else ():
+            statement = binding.node
+            if not isinstance(statement, ast.Assign) or not isinstance(statement.targets[0], (ast.Tuple, ast.List)):
+                continue
+            names = [dotted(e) for e in statement.targets[0].elts]
+            whole = self._bound(Bound(statement.value, Scope(module)))  # type: ignore[arg-type]
+            row = whole.alternatives[0][1] if isinstance(whole, Choice) else whole
+            if name in names and isinstance(row, Seq) and len(row.items) == len(names):
+                return row.items[names.index(name)]
+        return None
+
     def _of(self, entity: Entity) -> Value:
         if isinstance(entity, ClassEntity):
             return ClassValue(entity)
@@ -94,7 +114,9 @@ class Globals:
         if isinstance(entity, ModuleEntity):
             return ModuleName(entity.fqn)
         if isinstance(entity, External):
-            return External_(entity.fqn)
+            module, _, name = entity.fqn.rpartition(".")
+            at_hand = self.run.names.module(module) if module and not entity.fqn.startswith("builtins.") else None
+            return self._unpacked(at_hand, name) or External_(entity.fqn)
         return self._bound(entity)
 
     def _bound(self, entity: Bound) -> Value:

@@ -53,11 +53,13 @@ class Heap:
 
     def fact(self, condition: Condition) -> bool | None:
         """Return whether a condition surely holds where the present code runs, ``None`` if that is open."""
+        if not self.facts:
+            return None
         known = self.facts.get(condition.text)
         if known is not None:
             return known is condition.holds
         left, equals, right = condition.text.rpartition(" == ")
-        if equals:
+        if equals and _is_literal(right):
             for text, holds in self.facts.items():
                 if holds and text.startswith(left + " == ") and text != condition.text and _literal(text, right):
                     return not condition.holds

@@ -178,7 +178,10 @@ class HuggingFace:
             return None
         func = value.func
         if isinstance(func, ast.Subscript) and dotted(func.value).endswith("CONFIG_MAPPING"):
-            return self.config_of(func.slice.value) if isinstance(func.slice, ast.Constant) else None
+            key = func.slice
+            if isinstance(key, ast.Call) and isinstance(key.func, ast.Attribute) and key.func.attr == "get":
+                key = key.args[-1]  # the default
+            return self.config_of(key.value) if isinstance(key, ast.Constant) else None
         if isinstance(func, ast.Attribute) and func.attr == "for_model" and value.args:
             return self.config_of(value.args[0].value) if isinstance(value.args[0], ast.Constant) else None
         return self._config_named(func, scope)

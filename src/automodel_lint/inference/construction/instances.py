@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import ast
+from dataclasses import replace
 from typing import TYPE_CHECKING
 
 from automodel_lint.inference.bindings import dotted
@@ -27,6 +28,7 @@ from automodel_lint.inference.construction.values import (
     Obj,
     Partial,
     Seq,
+    Slots,
     Super,
     TensorValue,
     Thing,
@@ -41,6 +43,8 @@ if TYPE_CHECKING:
 
 # Bases without source whose constructors build nothing.
 _EMPTY_BASES = MACHINERY | {"PreTrainedModel", "PretrainedConfig", "PreTrainedConfig", "GradientCheckpointingLayer"}
+# What a module holds, as dicts.
+_VIEWS = ("_parameters", "_modules", "_buffers", "__dict__")
 # Decorators that make a method a computed attribute.
 _PROPERTIES = ("property", "cached_property", "functools.cached_property")
 
@@ -60,6 +64,8 @@ class Instances:
         if run.hf.is_config(cls):
             return run.hf.made_config(cls, args, keywords)
         is_module = run.is_module_class(cls)
+        if not is_module and cls.module.name.startswith("transformers."):
+            return UNKNOWN
         made = Obj(cls, cls.fqn, is_module, place)
         torch_modules.prepare(run, made, cls)
         if is_module and cls in run.making:
@@ -164,7 +170,7 @@ class Instances:
             return self._of_class(owner, name)
         if isinstance(owner, Super):
             return self._of_super(owner, name)
-        if isinstance(owner, (Seq, Map, TensorValue, Known, Partial)):
+        if isinstance(owner, (Seq, Map, Slots, TensorValue, Known, Partial)):
             if isinstance(owner, TensorValue):
                 return tensors.attribute(owner, name)
             return Method(owner, name)
@@ -178,11 +184,11 @@ class Instances:
         if isinstance(defined, Callable_) and is_property(defined):
             return self.run.calls.invoke(Callable_(defined.node, defined.scope, defined.owner, owner), [], {})
         if found is not None:
-            return found
+            return self.run.expressions.each(found, as_read)
         if name == "__class__":
             return ClassValue(owner.cls) if owner.cls is not None else UNKNOWN
-        if name in ("__dict__", "_modules"):
-            return Method(owner, name)
+        if name in _VIEWS:
+            return Slots(owner, name)
         if isinstance(defined, Callable_):
             return self.bound(defined, owner)
         if defined is not None and defined is not UNKNOWN:
@@ -230,6 +236,8 @@ class Instances:
         """Execute ``owner.name = value``; of a choice of owners each gets it under its own conditions."""
         singles = parts(owner, self.heap)
         for conditions, single in singles:
+            if isinstance(single, TensorValue) and name == "data" and isinstance(value, TensorValue):
+                single.dtype = value.dtype  # the same parameter with other contents
             if isinstance(single, (Obj, Thing)):
                 before = single.slots.get(name, ABSENT)
                 if len(singles) > 1 and len(conditions) > 0 and self._shared(single, singles):
@@ -291,6 +299,13 @@ class Instances:
         made.slots.update(owner.slots)
         made.slots.update(keywords)
         return made
+
+
+def as_read(value: Value) -> Value:
+    """Return what reading an attribute gives: a tensor that was made a buffer by its name is a plain one elsewhere."""
+    if isinstance(value, TensorValue) and value.role == "buffer" and not value.wrapped:
+        return replace(value, role="")
+    return value
 
 
 def is_property(function: Callable_) -> bool:

@@ -45,6 +45,7 @@ class Interpreter:
         self.making: list[ClassEntity] = []  # classes under construction
         self.built: list[tuple[Obj, tuple[Condition, ...], ClassEntity | None]] = []
         self.steps = 0
+        self.generators: dict[int, bool] = {}
         self._module_classes: dict[ClassEntity, bool] = {}
         self._tables: dict[tuple[str, str], dict[str, str]] = {}
         self.globals = Globals(self)

@@ -19,7 +19,7 @@ from automodel_lint.inference.construction.values import (
     Obj,
     Pattern,
     Seq,
-    TensorValue,
+    Slots,
     Thing,
     Value,
 )
@@ -49,8 +49,6 @@ class ModuleMethods:
         if name == "__setattr__" and len(args) == 2:
             self.run.instances.assign(owner, str(key_of(args[0])), args[1], place.node)
             return NONE
-        if name in ("__dict__", "_modules"):
-            return UNKNOWN
         if name == "get_submodule" and args:
             return self._at(owner, args[0])
         if name in ("named_children", "children", "named_modules", "modules"):
@@ -78,6 +76,23 @@ class ModuleMethods:
         if isinstance(value, Known) and value.value is None:
             return value
         return tensors.as_buffer(value, persistent, place)
+
+    def call_slots(self, view: Slots, name: str, args: list[Value]) -> Value:
+        """Call a method of ``module._parameters``, ``_modules``, ``_buffers`` or ``__dict__``."""
+        if name in ("get", "pop") and args:
+            key = key_of(args[0])
+            found = view.owner.slots.get(key)
+            if name == "pop" and found is not None:
+                self.heap.write(view.owner, key, ABSENT)
+                view.owner.slots.pop(key, None)
+            return found if found is not None else (args[1] if len(args) > 1 else NONE)
+        if name in ("items", "values", "keys") and view.name == "_modules":
+            pairs = self._children(view.owner, named=True)
+            at = {"keys": 0, "values": 1}.get(name)
+            if at is None:
+                return pairs
+            return Seq([p.items[at] for p in pairs.items], [p.items[at] for p in pairs.star])  # type: ignore
+        return UNKNOWN
 
     def _at(self, owner: Value, path: Value) -> Value:
         if not isinstance(path, Known) or not isinstance(path.value, str):
@@ -122,8 +137,3 @@ def member_items(owner: Obj) -> list[tuple[object, Value]]:
 
 def _surely_there(value: Value) -> bool:
     return value is not ABSENT and all(v is not ABSENT for _, v in getattr(value, "alternatives", ()))
-
-
-def is_tensor(value: Value) -> bool:
-    """Tell whether a value is registered as a parameter or buffer."""
-    return isinstance(value, TensorValue) and bool(value.role)

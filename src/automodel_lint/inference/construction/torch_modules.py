@@ -85,6 +85,8 @@ _SPECS: dict[str, tuple[str, ...]] = {
         "weight*: out_features, in_features",
         "bias*?bias: out_features",
     ),
+    "transformer_engine.Fp8Padding": ("num_gemms",),
+    "transformer_engine.Fp8Unpadding": ("num_gemms",),
     "quack.Linear": _LINEAR,
     "quack.QuackRMSNorm": _NORM,
     "fla.FusedRMSNormGated": ("hidden_size, elementwise_affine=True", "weight?elementwise_affine: hidden_size"),

@@ -95,14 +95,20 @@ def known_truth(value: Value) -> bool | None:
     if isinstance(value, Known):
         return bool(value.value) if not isinstance(value.value, Member) else True
     if isinstance(value, Seq):
-        return bool(value.items or value.star)
+        sure = any(v is not ABSENT and not isinstance(v, Choice) for v in value.items)
+        return True if sure else (None if value.items or value.star else False)
     if isinstance(value, Map):
         return bool(value.slots)
     if isinstance(value, Obj):
         return True if value.items is None else known_truth(value.items)
-    if isinstance(value, (ClassValue, Callable_, Partial, ModuleName)):
+    if isinstance(value, (ClassValue, Callable_, Partial, ModuleName)) or is_dtype(value):
         return True
     return False if value is ABSENT else None
+
+
+def is_dtype(value: Value) -> bool:
+    """Tell whether a value is a dtype of torch, written down."""
+    return isinstance(value, External_) and value.fqn.startswith("torch.") and value.fqn.count(".") == 1
 
 
 def as_test(value: Value, text: str, heap: Heap) -> Value:

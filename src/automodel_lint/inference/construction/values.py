@@ -167,7 +167,11 @@ class Pattern(str):
 
 @dataclass(eq=False)
 class TensorValue(Value):
-    """A tensor: what it is allocated with and where. ``role`` is empty, ``parameter`` or ``buffer``."""
+    """A tensor: what it is allocated with and where.
+
+    ``role`` is empty, ``parameter`` or ``buffer``; ``wrapped`` tells an ``nn.Buffer``, which registers itself wherever
+    it is assigned, from a tensor that was handed to ``register_buffer``.
+    """
 
     dtype: Dtype | None
     shape: str | None
@@ -175,6 +179,7 @@ class TensorValue(Value):
     role: str = ""
     trainable: bool = True
     persistent: bool = True
+    wrapped: bool = False
 
 
 @dataclass(eq=False)
@@ -224,6 +229,14 @@ class Method(Value):
     """A method of a value that is not written in source at hand: ``list.append``, ``nn.Module.register_buffer``."""
 
     owner: Value
+    name: str
+
+
+@dataclass(eq=False)
+class Slots(Value):
+    """``module._parameters`` and its like: what a module holds, as a dict."""
+
+    owner: Obj
     name: str
 
 
