@@ -57,6 +57,7 @@ class Classes:
     def __init__(self, names: Names):
         self.names = names
         self.tree = names.tree
+        self._generators: dict[ast.AST, bool] = {}
 
     # -- hierarchy ------------------------------------------------------------------------------------------
 
@@ -157,6 +158,14 @@ class Classes:
             for binding in bindings:
                 if isinstance(binding.node, FUNCTIONS):
                     yield binding.node
+
+    def is_generator(self, function: ast.FunctionDef | ast.AsyncFunctionDef) -> bool:
+        """Tell whether a function yields."""
+        known = self._generators.get(function)
+        if known is None:
+            yields = (n for s in function.body for n in walk_here(s) if isinstance(n, (ast.Yield, ast.YieldFrom)))
+            known = self._generators[function] = next(yields, None) is not None
+        return known
 
     def method_scope(self, cls: ClassEntity, function: ast.FunctionDef | ast.AsyncFunctionDef) -> Scope:
         """Return the scope inside a method (class-level names are not visible there)."""

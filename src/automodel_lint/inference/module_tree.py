@@ -48,8 +48,8 @@ class Dtype:
     """The dtype that a tensor is allocated with, as far as the source says.
 
     ``name`` is a torch dtype (``float32``, ``bfloat16``, ``int64``, …) or the config expression it comes from
-    (``config.torch_dtype``). ``how`` says by what it was given: ``dtype`` (an argument), ``to`` (``.to(torch.float32)``)
-    or ``float`` (``.float()``, ``.half()``, …).
+    (``config.torch_dtype``). ``how`` says by what it was given: ``dtype`` (an argument), ``to``
+    (``.to(torch.float32)``) or ``float`` (``.float()``, ``.half()``, …).
     """
 
     name: str
@@ -247,18 +247,18 @@ def surely_contains(fqn: str, text: str) -> bool:
 
 
 def may_contain(fqn: str, text: str) -> bool:
-    """Tell whether ``text`` is a substring of some name that the pattern ``fqn`` stands for."""
+    """Tell whether ``text`` is a substring of some name that the pattern ``fqn`` stands for; ``*`` is a number."""
     return text in fqn or ("*" in fqn and _may_start_anywhere(fqn, text))
 
 
 @lru_cache(maxsize=4096)
 def _may_start_anywhere(fqn: str, text: str) -> bool:
-    """Slide ``text`` over the pattern; a ``*`` takes any run of digits and letters without a dot."""
+    """Slide ``text`` over the pattern; a ``*`` takes one digit or more."""
     states = set(range(len(fqn) + 1))
     for letter in text:
         following: set[int] = set()
         for at in _skipping(fqn, states):
-            if at < len(fqn) and fqn[at] == "*" and letter != ".":
+            if at < len(fqn) and fqn[at] == "*" and letter.isdigit():
                 following.add(at)
             elif at < len(fqn) and fqn[at] == letter:
                 following.add(at + 1)
@@ -269,13 +269,8 @@ def _may_start_anywhere(fqn: str, text: str) -> bool:
 
 
 def _skipping(fqn: str, states: set[int]) -> set[int]:
-    """A ``*`` may also be over: it has taken its letters."""
-    found = set(states)
-    for at in states:
-        while at < len(fqn) and fqn[at] == "*":
-            at += 1
-            found.add(at)
-    return found
+    """A ``*`` may also be over: it has taken its digits."""
+    return states | {at + 1 for at in states if at < len(fqn) and fqn[at] == "*"}
 
 
 def always(alternatives: list[tuple[Condition, ...]]) -> bool:

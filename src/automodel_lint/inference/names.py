@@ -112,8 +112,8 @@ _DEEPEST = 40
 class Names:
     """Resolves names in a source tree. ``roots`` are the folders that hold top-level packages, nearest first.
 
-    Of the packages in ``outside`` (a second list of folders), only those named in ``followed`` are read. Where a root is
-    such a folder itself (an installed package), only the package ``own`` of it is.
+    Of the packages in ``outside`` (a second list of folders), only those named in ``followed`` are read. Where a
+    root is such a folder itself (an installed package), only the package ``own`` of it is.
     """
 
     def __init__(

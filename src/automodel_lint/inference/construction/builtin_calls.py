@@ -218,7 +218,7 @@ class Builtins:
         if isinstance(value, (Obj, Thing)) and value.cls is not None:
             if name.startswith("builtins."):
                 return False
-            known = [a.fqn for a in self.run.classes.mro(value.cls)]
+            known = [a.fqn for a in self.run.mro(value.cls)]
             if name in known or any(name.rpartition(".")[2] == k.rpartition(".")[2] for k in known):
                 return True
             return False if isinstance(kind, ClassValue) and isinstance(value, Obj) else None

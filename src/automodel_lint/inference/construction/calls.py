@@ -6,13 +6,12 @@ import ast
 from dataclasses import replace
 from typing import TYPE_CHECKING
 
-from automodel_lint.inference.bindings import FUNCTIONS
 from automodel_lint.inference.construction import tensors, torch_modules
 from automodel_lint.inference.construction.builtin_calls import Builtins
 from automodel_lint.inference.construction.frames import Frame
 from automodel_lint.inference.construction.heap import choice
 from automodel_lint.inference.construction.module_methods import ModuleMethods
-from automodel_lint.inference.construction.truth import parts
+from automodel_lint.inference.construction.truth import is_dtype, parts
 from automodel_lint.inference.construction.values import (
     ABSENT,
     UNKNOWN,
@@ -23,6 +22,7 @@ from automodel_lint.inference.construction.values import (
     Known,
     Map,
     Method,
+    ModuleName,
     Obj,
     Partial,
     Pattern,
@@ -30,6 +30,7 @@ from automodel_lint.inference.construction.values import (
     Slots,
     Super,
     TensorValue,
+    Test,
     Thing,
     Unknown,
     Value,
@@ -40,6 +41,7 @@ from automodel_lint.inference.names import all_arguments
 if TYPE_CHECKING:
     from automodel_lint.inference.construction.interpreter import Interpreter
 
+_FEW = 6  # dtypes that are told apart
 _DEEPEST = 60  # calls within calls
 # What builds nothing and is long: initialisers, loaders, everything that happens after construction.
 _SKIPPED = frozenset(
@@ -58,6 +60,8 @@ class Calls:
         self.heap = interpreter.heap
         self.builtins = Builtins(interpreter)
         self.modules = ModuleMethods(interpreter)
+        self._results: dict[tuple, Value] = {}
+        self._pure: set[ast.AST] = set()
 
     def call(self, expr: ast.Call, frame: Frame) -> Value:
         """Return what a call expression gives."""
@@ -72,9 +76,14 @@ class Calls:
             )
         else:
             func = self.run.expressions.value(expr.func, frame)
-        args = [*self.run.expressions.elements(expr.args, frame).items] if expr.args else []
+        args = self._arguments(expr.args, frame)
         keywords = self._keywords(expr, frame)
         return self.apply(func, args, keywords, place, frame)
+
+    def _arguments(self, exprs: list[ast.expr], frame: Frame) -> list[Value]:
+        if any(isinstance(e, ast.Starred) for e in exprs):
+            return list(self.run.expressions.elements(exprs, frame).items)
+        return [self.run.expressions.value(e, frame) for e in exprs]
 
     def _attribute(self, owner: Value, func: ast.Attribute, frame: Frame) -> Value:
         name = func.attr
@@ -175,10 +184,31 @@ class Calls:
             return UNKNOWN
         if func.bound is not None and isinstance(func.bound, Thing):
             return Thing(f"{func.bound.text}.{name}()")
-        return self.invoke(func, args, keywords)
+        return self.invoke(func, args, keywords, place if func.owner is None else None)
 
-    def invoke(self, func: Callable_, args: list[Value], keywords: dict[str, Value]) -> Value:
-        """Run the body of a function whose source is at hand."""
+    def invoke(
+        self, func: Callable_, args: list[Value], keywords: dict[str, Value], site: Place | None = None
+    ) -> Value:
+        """Run the body of a function whose source is at hand.
+
+        One that turned out to compute something only (a dtype, a size) is run once for the same arguments.
+        """
+        key = _memo_key(func, args, keywords)
+        if key is None:
+            return simplified(self._run(func, args, keywords, site))
+        if key in self._results:
+            return self._results[key]
+        writes = self.heap.writes
+        if func.node in self._pure:  # its result is the same wherever it is called
+            value = simplified(self.heap.anywhere(lambda: self._run(func, args, keywords, site)))
+            self._results[key] = value
+            return value
+        value = simplified(self._run(func, args, keywords, site))
+        if writes == self.heap.writes and _is_plain(value):
+            self._pure.add(func.node)
+        return value
+
+    def _run(self, func: Callable_, args: list[Value], keywords: dict[str, Value], site: Place | None) -> Value:
         run = self.run
         key = id(func.node)
         if len(run.stack) > _DEEPEST or run.stack.count(key) > 2:
@@ -186,23 +216,18 @@ class Calls:
         frame = Frame(func.scope, func.owner, func.bound, func.closure, len(self.heap.conditions))
         self._bind(func, args, keywords, frame)
         run.stack.append(key)
-        depth = run.depth
+        depth, outer = run.depth, run.site
+        run.site = None if func.owner is not None else run.site or site
         try:
             if isinstance(func.node, ast.Lambda):
                 return run.expressions.value(func.node.body, frame)
-            if self._is_generator(func.node):
+            if run.classes.is_generator(func.node):
                 return UNKNOWN
             ended = run.statements.block(func.node.body, frame)
             return run.statements.returned(frame, ended)
         finally:
             run.stack.pop()
-            run.depth = depth
-
-    def _is_generator(self, node: ast.FunctionDef | ast.AsyncFunctionDef) -> bool:
-        known = self.run.generators.get(id(node))
-        if known is None:
-            known = self.run.generators[id(node)] = _yields(node)
-        return known
+            run.depth, run.site = depth, outer
 
     def _bind(self, func: Callable_, args: list[Value], keywords: dict[str, Value], frame: Frame) -> None:
         """Give the parameters their values: given, or by default."""
@@ -247,7 +272,7 @@ class Calls:
             return self.run.expressions.each(given, lambda v: tensors.as_parameter(v, keywords, args, place))
         if fqn in ("torch.nn.Buffer", "torch.nn.parameter.Buffer"):
             return self._buffer(args, keywords, place)
-        made = torch_modules.make(self.run, fqn, args, keywords, place)
+        made = torch_modules.make(self.run, fqn, args, keywords, self.run.site or place)
         if made is not None:
             return made
         return self._unknown_library(fqn, args, keywords, place)
@@ -279,8 +304,8 @@ class Calls:
         return Thing(f"{name}()")
 
     def _opaque(self, fqn: str, place: Place) -> Obj:
-        made = Obj(None, fqn, True, place)
-        made.opaque = f"the source of {fqn} is not at hand"
+        made = Obj(None, fqn, True, self.run.site or place)
+        made.opaque = self.run.why_opaque(fqn)
         return made
 
     # -- methods without source -----------------------------------------------------------------------------------
@@ -314,10 +339,42 @@ class Calls:
     def _class_method(self, owner: ClassValue, name: str, args: list[Value], keywords: dict[str, Value]) -> Value:
         """``Base.__init__(self, …)`` where the base's is inherited or a library's."""
         if name == "__init__" and args and isinstance(args[0], Obj):
-            order = [a for a in self.run.classes.mro(owner.cls) if a is owner.cls]
+            order = [a for a in self.run.mro(owner.cls) if a is owner.cls]
             if order and args[0].cls is not None:
                 return self.run.instances.construct(args[0], _before(self.run, args[0], owner), args[1:], keywords)
         return UNKNOWN
+
+
+def _memo_key(func: Callable_, args: list[Value], keywords: dict[str, Value]) -> tuple | None:
+    """Return what the result of a function of plain values depends on; ``None`` where there is more."""
+    if func.bound is not None or not all(map(_is_plain, (*args, *keywords.values()))):
+        return None
+    given = (*args, *keywords.values())
+    return (func.node, func.closure, *(_identity(v) for v in given), *keywords)
+
+
+def _identity(value: Value) -> object:
+    if isinstance(value, Known) and isinstance(value.value, (str, int, float, bool, type(None))):
+        return (type(value.value), value.value)
+    return value.fqn if isinstance(value, External_) else value
+
+
+def _is_plain(value: Value) -> bool:
+    """Whether a value cannot be changed by anybody who gets it."""
+    if isinstance(value, Choice):
+        return all(_is_plain(v) for _, v in value.alternatives)
+    return isinstance(value, (Known, External_, Thing, ClassValue, ModuleName, Test, Unknown))
+
+
+def simplified(value: Value) -> Value:
+    """Return the config expression where a value is that or one of many dtypes: a lookup of the config's dtype."""
+    if not isinstance(value, Choice) or len(value.alternatives) <= _FEW:
+        return value
+    singles = [v for _, v in value.alternatives]
+    things = [v for v in singles if isinstance(v, Thing)]
+    if things and all(isinstance(v, (Thing, Unknown)) or is_dtype(v) for v in singles):
+        return things[0]
+    return value
 
 
 def _handed_config(args: list[Value], keywords: dict[str, Value]) -> bool:
@@ -334,19 +391,8 @@ def _builds(module: str) -> bool:
 def _before(run: Interpreter, made: Obj, owner: ClassValue):
     """The class just before ``owner`` in the order of ``made``, so that construction goes on with ``owner``."""
     assert made.cls is not None
-    order = list(run.classes.mro(made.cls))
+    order = list(run.mro(made.cls))
     if owner.cls not in order:
         return None
     at = order.index(owner.cls)
     return order[at - 1] if at else None
-
-
-def _yields(node: ast.FunctionDef | ast.AsyncFunctionDef) -> bool:
-    todo: list[ast.AST] = list(node.body)
-    while todo:
-        current = todo.pop()
-        if isinstance(current, (ast.Yield, ast.YieldFrom)):
-            return True
-        if not isinstance(current, (*FUNCTIONS, ast.Lambda, ast.ClassDef)):
-            todo += ast.iter_child_nodes(current)
-    return False

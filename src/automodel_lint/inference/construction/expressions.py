@@ -80,7 +80,10 @@ class Expressions:
         """Return what an expression comes out as."""
         self.run.step()
         kind = self._kinds.get(type(expr))
-        return narrowed(kind(expr, frame), self.heap) if kind is not None else UNKNOWN
+        if kind is None:
+            return UNKNOWN
+        value = kind(expr, frame)
+        return narrowed(value, self.heap) if isinstance(value, Choice) else value
 
     def test(self, expr: ast.expr, frame: Frame) -> Value:
         """Return ``TRUE``, ``FALSE`` or an open :class:`Test`."""
@@ -183,9 +186,7 @@ class Expressions:
             pairs = zip(values, expr.ops, values[1:], strict=False)
             results = [compared(a, op, b, expr, self.heap) for a, op, b in pairs]
             return TRUE if all(r is TRUE for r in results) else FALSE
-        names = [text_of(v, e) for v, e in zip(values, [expr.left, *expr.comparators], strict=True)]
-        signs = ast.unparse(expr)
-        return Test(Condition(shortened(signs if len(set(names)) != len(names) else signs, expr)))
+        return Test(Condition(shortened(ast.unparse(expr), expr)))
 
     def _unary(self, expr: ast.UnaryOp, frame: Frame) -> Value:
         if isinstance(expr.op, ast.Not):

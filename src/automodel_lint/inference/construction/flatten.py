@@ -6,6 +6,7 @@ import ast
 from typing import Any
 
 from automodel_lint.inference.classes import Classes
+from automodel_lint.inference.construction import torch_modules
 from automodel_lint.inference.construction.heap import merged
 from automodel_lint.inference.construction.interpreter import Interpreter, TooLong
 from automodel_lint.inference.construction.module_methods import member_items
@@ -40,14 +41,15 @@ def module_tree(classes: Classes, torch_names: Names, cls: ClassEntity, config: 
     run = Interpreter(classes, torch_names)
     place = Place(cls.module.path, cls.node)
     reason = None
-    made: Value = Obj(cls, cls.fqn, True, place)
+    made = Obj(cls, cls.fqn, True, place)
+    torch_modules.prepare(run, made, cls)
+    run.making.append(cls)
     try:
-        made = run.instances.make(cls, [Thing("config", config)], {}, place)
+        run.instances.construct(made, None, [Thing("config", config)], {})
     except TooLong:
         reason = "construction is too long to be followed"
     except RecursionError:
         reason = "construction is nested too deeply to be followed"
-    assert isinstance(made, Obj)
     made.opaque = made.opaque or reason
     root = _Reader().node(made, "", (), frozenset())
     return ModuleTree(root, [_built(*record) for record in run.built])

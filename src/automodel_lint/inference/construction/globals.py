@@ -43,26 +43,35 @@ class Globals:
     def __init__(self, interpreter: Interpreter):
         self.run = interpreter
         self._values: dict[int, Value] = {}
+        self._names: dict[tuple, Value] = {}
+        self._imports: dict[tuple[str, str], Value] = {}
+        self._members: dict[tuple[ClassEntity, str], Value | None] = {}
         self._under_way: set[int] = set()
 
-    def value(self, expr: ast.expr, scope: Scope) -> Value:
+    def value(self, expr: ast.Name, scope: Scope) -> Value:
         """Return what a name stands for at module level."""
-        entities = self.run.names.resolve(expr, scope)
-        if not entities and isinstance(expr, ast.Name):
-            return self._unpacked(scope.module, expr.id) or UNKNOWN
-        return self.of_entities(entities, ast.unparse(expr))
+        key = (scope.module, expr.id, scope.frames)
+        known = self._names.get(key)
+        if known is None:
+            entities = self.run.names.resolve(expr, scope)
+            if entities:
+                known = self.of_entities(entities, expr.id)
+            else:
+                known = self._unpacked(scope.module, expr.id) or UNKNOWN
+            self._names[key] = known
+        return known
 
     def module(self, fqn: str) -> Value:
         """Return a Python module by its dotted name."""
         return ModuleName(fqn)
 
     def imported(self, target: str, name: str) -> Value:
-        """Return what ``from target import name`` binds."""
-        return self.of_entities(self.run.names.from_module(target, name), name)
-
-    def member(self, fqn: str, name: str) -> Value:
-        """Return ``module.name``."""
-        return self.of_entities(self.run.names.from_module(fqn, name), name)
+        """Return what ``from target import name`` binds, and what ``target.name`` is."""
+        known = self._imports.get((target, name))
+        if known is None:
+            known = self.of_entities(self.run.names.from_module(target, name), name)
+            self._imports[target, name] = known
+        return known
 
     def of_entities(self, entities: list[Entity], text: str) -> Value:
         """Return the value of what a name may be bound to; the real thing where there is a stand-in, too."""
@@ -141,6 +150,11 @@ class Globals:
 
     def class_member(self, cls: ClassEntity, name: str) -> Value | None:
         """Return a name of a class body (methods unbound); ``None`` if no class in the order defines it."""
+        if (cls, name) not in self._members:
+            self._members[cls, name] = self._class_member(cls, name)
+        return self._members[cls, name]
+
+    def _class_member(self, cls: ClassEntity, name: str) -> Value | None:
         members, opaque = self.run.classes.find(cls, name)
         if not members:
             return UNKNOWN if opaque else None

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable
+from functools import lru_cache
 from typing import Any
 
 from automodel_lint.inference.construction.values import _SERIAL, ABSENT, Choice, Known, Row, Stored, Value
@@ -18,12 +19,15 @@ class Heap:
     def __init__(self) -> None:
         self.conditions: list[Condition] = []
         self.facts: dict[str, bool] = {}
+        self.equal: dict[str, str] = {}  # what surely equals which literal
+        self.writes = 0
         self._journals: list[tuple[int, dict[tuple[int, Any], tuple[Stored, Any, Value]]]] = []
 
     # -- slots --------------------------------------------------------------------------------------------------
 
     def write(self, owner: Stored, key: Any, value: Value) -> None:
         """Set a slot; a value made before the innermost branch began is remembered as it was."""
+        self.writes += 1
         if self._journals:
             started, journal = self._journals[-1]
             if owner.serial < started:
@@ -58,11 +62,9 @@ class Heap:
         known = self.facts.get(condition.text)
         if known is not None:
             return known is condition.holds
-        left, equals, right = condition.text.rpartition(" == ")
-        if equals and _is_literal(right):
-            for text, holds in self.facts.items():
-                if holds and text.startswith(left + " == ") and text != condition.text and _literal(text, right):
-                    return not condition.holds
+        left, right = equality(condition.text)
+        if left and self.equal.get(left, right) != right:  # it equals another literal
+            return not condition.holds
         return None
 
     def agrees(self, conditions: Conditions) -> bool:
@@ -71,14 +73,24 @@ class Heap:
 
     def under(self, conditions: Conditions, implied: Iterable[Condition], run: Callable[[], Any]) -> Any:
         """Run something with more conditions open; ``implied`` are facts that follow from them."""
-        depth, facts = len(self.conditions), self.facts
+        depth, facts, equal = len(self.conditions), self.facts, self.equal
         self.conditions.extend(c for c in conditions if c not in self.conditions)
         self.facts = {**facts, **{c.text: c.holds for c in (*conditions, *implied)}}
+        pairs = [equality(c.text) for c in (*conditions, *implied) if c.holds]
+        self.equal = {**equal, **{left: right for left, right in pairs if left}}
         try:
             return run()
         finally:
             del self.conditions[depth:]
-            self.facts = facts
+            self.facts, self.equal = facts, equal
+
+    def anywhere(self, run: Callable[[], Any]) -> Any:
+        """Run something as if no condition were open."""
+        facts, equal, self.facts, self.equal = self.facts, self.equal, {}, {}
+        try:
+            return run()
+        finally:
+            self.facts, self.equal = facts, equal
 
     # -- branches -----------------------------------------------------------------------------------------------
 
@@ -130,14 +142,13 @@ class Heap:
         )
 
 
-def _literal(text: str, right: str) -> bool:
-    """Whether both sides compare with a literal, so that two different ones exclude each other."""
-    other = text.rpartition(" == ")[2]
-    return _is_literal(other) and _is_literal(right)
-
-
-def _is_literal(text: str) -> bool:
-    return text[:1] in "'\"0123456789-" or text in ("True", "False", "None")
+@lru_cache(maxsize=8192)
+def equality(text: str) -> tuple[str, str]:
+    """Return both sides of ``x == <literal>``; two empty texts for any other condition."""
+    left, equals, right = text.rpartition(" == ")
+    if equals and (right[:1] in "'\"0123456789-" or right in ("True", "False", "None")):
+        return left, right
+    return "", ""
 
 
 def choice(sides: Iterable[tuple[Conditions, Value]]) -> Value:

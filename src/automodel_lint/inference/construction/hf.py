@@ -52,7 +52,7 @@ class HuggingFace:
 
     def is_config(self, cls: ClassEntity) -> bool:
         """Tell whether a class is a model configuration."""
-        return any(a.fqn.rpartition(".")[2] in _CONFIG_BASES for a in self.run.classes.mro(cls))
+        return any(a.fqn.rpartition(".")[2] in _CONFIG_BASES for a in self.run.mro(cls))
 
     def made_config(self, cls: ClassEntity, args: list[Value], keywords: dict[str, Value]) -> Value:
         """A config that code makes: what it passes is known, the rest as open as in any config."""
@@ -106,7 +106,7 @@ class HuggingFace:
 
     def _read_fields(self, cls: ClassEntity) -> frozenset[str] | None:
         found: set[str] = set()
-        for ancestor in self.run.classes.mro(cls):
+        for ancestor in self.run.mro(cls):
             name = ancestor.fqn.rpartition(".")[2]
             if name in _CONFIG_BASES or name.endswith("Mixin") or name in ("object", "dict", "ABC"):
                 continue
@@ -141,7 +141,7 @@ class HuggingFace:
                 for key, value in zip(member.value.keys, member.value.values, strict=True):
                     if isinstance(key, ast.Constant) and key.value == name:
                         return self._config_named(value, member.owner.scope)
-        for ancestor in self.run.classes.mro(cls):
+        for ancestor in self.run.mro(cls):
             for statement in ancestor.node.body if isinstance(ancestor, ClassEntity) else ():
                 if isinstance(statement, ast.AnnAssign) and dotted(statement.target) == name:
                     found = self.annotated(statement.annotation, ancestor.scope)  # type: ignore[union-attr]
@@ -157,7 +157,7 @@ class HuggingFace:
 
     def _assigned_sub(self, cls: ClassEntity, name: str) -> ClassEntity | None:
         """``self.text_config = TextConfig(…)`` or ``= CONFIG_MAPPING["llama"](…)`` in a method of the class."""
-        for ancestor in self.run.classes.mro(cls):
+        for ancestor in self.run.mro(cls):
             if not isinstance(ancestor, ClassEntity) or ancestor.fqn.rpartition(".")[2] in _CONFIG_BASES:
                 continue
             for function in self.run.classes.methods(ancestor):
@@ -313,8 +313,7 @@ def _set_in(function: ast.FunctionDef | ast.AsyncFunctionDef) -> set[str]:
             if node.value.id + "." == me:
                 found.add(node.attr)
         elif isinstance(node, ast.Call) and dotted(node.func) == "setattr" and len(node.args) == 3:
-            if isinstance(node.args[1], ast.Constant):
-                found.add(str(node.args[1].value))
+            found |= {str(a.value) for a in node.args[1:2] if isinstance(a, ast.Constant)}
     return found
 
 

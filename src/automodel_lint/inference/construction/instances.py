@@ -55,6 +55,7 @@ class Instances:
     def __init__(self, interpreter: Interpreter):
         self.run = interpreter
         self.heap = interpreter.heap
+        self._setters: dict[tuple[ClassEntity, str], Callable_ | None] = {}
 
     # -- making ---------------------------------------------------------------------------------------------------
 
@@ -66,7 +67,7 @@ class Instances:
         is_module = run.is_module_class(cls)
         if not is_module and cls.module.name.startswith("transformers."):
             return UNKNOWN
-        made = Obj(cls, cls.fqn, is_module, place)
+        made = Obj(cls, cls.fqn, is_module, run.site or place)
         torch_modules.prepare(run, made, cls)
         if is_module and cls in run.making:
             made.opaque = f"{cls.name} contains itself"
@@ -84,7 +85,7 @@ class Instances:
         """Run the next ``__init__`` along the method resolution order behind ``after``."""
         run = self.run
         assert made.cls is not None
-        order = list(run.classes.mro(made.cls))
+        order = list(run.mro(made.cls))
         if after is not None and after in order:
             order = order[order.index(after) + 1 :]
         for ancestor in order:
@@ -111,10 +112,9 @@ class Instances:
             if name == "PreTrainedModel":
                 self.run.hf.construct_root(made, args, keywords)
             return False
-        top = ancestor.fqn.partition(".")[0]
-        if not made.is_module or top in ("abc", "collections", "enum", "torch", "dataclasses"):
+        if not made.is_module or ancestor.fqn.partition(".")[0] in self.run.harmless:
             return False
-        made.opaque = made.opaque or (f"its base {name} is not at hand" if name else "one of its bases cannot be told")
+        made.opaque = made.opaque or self.run.why_opaque(ancestor.fqn)
         return True
 
     def _fill(self, made: Obj, args: list[Value], keywords: dict[str, Value]) -> Value:
@@ -147,7 +147,7 @@ class Instances:
     def fields(self, cls: ClassEntity) -> list[tuple[str, ast.expr | None, ClassEntity]]:
         """Return the fields of a dataclass in order: name, default, the class that declares it."""
         found: dict[str, tuple[str, ast.expr | None, ClassEntity]] = {}
-        for ancestor in reversed(self.run.classes.mro(cls)):
+        for ancestor in reversed(self.run.mro(cls)):
             if isinstance(ancestor, ClassEntity):
                 for statement in ancestor.node.body:
                     if isinstance(statement, ast.AnnAssign) and isinstance(statement.target, ast.Name):
@@ -163,7 +163,7 @@ class Instances:
         if isinstance(owner, Thing):
             return self.run.hf.field(owner, name)
         if isinstance(owner, ModuleName):
-            return self.run.globals.member(owner.fqn, name)
+            return self.run.globals.imported(owner.fqn, name)
         if isinstance(owner, External_):
             return External_(f"{owner.fqn}.{name}")
         if isinstance(owner, ClassValue):
@@ -268,12 +268,21 @@ class Instances:
     def _set_by_property(self, owner: Obj, name: str, value: Value) -> bool:
         if owner.cls is None:
             return False
-        for member in self.run.classes.find(owner.cls, name)[0]:
+        key = (owner.cls, name)
+        if key not in self._setters:
+            self._setters[key] = self._setter(owner.cls, name)
+        setter = self._setters[key]
+        if setter is None:
+            return False
+        self.run.calls.invoke(replace(setter, bound=owner), [value], {})
+        return True
+
+    def _setter(self, cls: ClassEntity, name: str) -> Callable_ | None:
+        for member in self.run.classes.find(cls, name)[0]:
             function = member.function
             if function is not None and any(dotted(d) == f"{name}.setter" for d in function.decorator_list):
-                self.run.calls.invoke(Callable_(function, member.owner.scope, member.owner, owner), [value], {})
-                return True
-        return False
+                return Callable_(function, member.owner.scope, member.owner)
+        return None
 
     def delete(self, owner: Value, name: str) -> None:
         """Execute ``del owner.name``."""

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import ast
 
-from automodel_lint.inference.classes import Classes, is_hf_model
+from automodel_lint.inference.classes import Ancestor, Classes, is_hf_model
 from automodel_lint.inference.construction.calls import Calls
 from automodel_lint.inference.construction.containers import Containers
 from automodel_lint.inference.construction.expressions import Expressions
@@ -15,7 +15,7 @@ from automodel_lint.inference.construction.instances import Instances
 from automodel_lint.inference.construction.loops import Loops
 from automodel_lint.inference.construction.statements import Statements
 from automodel_lint.inference.construction.values import Choice, Obj, Value
-from automodel_lint.inference.module_tree import Condition
+from automodel_lint.inference.module_tree import Condition, Place
 from automodel_lint.inference.names import ClassEntity, External, Names
 
 _STEPS = 400_000  # expressions and statements for one class; real ones take a few thousand
@@ -41,11 +41,12 @@ class Interpreter:
         self.harmless = _HARMLESS
         self.heap = Heap()
         self.depth = 0  # open loops that run any number of times
+        self.site: Place | None = None  # the call in a method that led into a factory: what it makes is written there
         self.stack: list[int] = []  # functions under way
         self.making: list[ClassEntity] = []  # classes under construction
         self.built: list[tuple[Obj, tuple[Condition, ...], ClassEntity | None]] = []
         self.steps = 0
-        self.generators: dict[int, bool] = {}
+        self._orders: dict[ClassEntity, tuple[Ancestor, ...]] = {}
         self._module_classes: dict[ClassEntity, bool] = {}
         self._tables: dict[tuple[str, str], dict[str, str]] = {}
         self.globals = Globals(self)
@@ -63,14 +64,35 @@ class Interpreter:
         if self.steps > _STEPS:
             raise TooLong
 
+    def mro(self, cls: ClassEntity) -> tuple[Ancestor, ...]:
+        """Return the method resolution order of a class."""
+        known = self._orders.get(cls)
+        if known is None:
+            known = self._orders[cls] = self.classes.mro(cls)
+        return known
+
     def is_module_class(self, cls: ClassEntity) -> bool:
-        """Tell whether a class is an ``nn.Module``, as far as its bases say."""
+        """Tell whether a class is an ``nn.Module``, or may be one by a base that nobody knows."""
         known = self._module_classes.get(cls)
         if known is None:
-            order = self.classes.mro(cls)
-            known = any(is_hf_model(a) or _is_module(a) for a in order)
+            known = any(is_hf_model(a) or _is_module(a) or self._may_be(a) for a in self.mro(cls))
             self._module_classes[cls] = known
         return known
+
+    def _may_be(self, ancestor: Ancestor) -> bool:
+        if isinstance(ancestor, ClassEntity) or not self.classes.is_opaque(ancestor):
+            return False
+        return ancestor.fqn.partition(".")[0] not in self.harmless
+
+    def why_opaque(self, fqn: str) -> str:
+        """Return why a name without source cannot be followed."""
+        if not fqn:
+            return "one of its bases cannot be told"
+        module = fqn.rpartition(".")[0]
+        path = self.names.path_of(module)
+        if path is not None and self.names.module(module) is None:
+            return f"{self.names.tree.relative(path)} does not parse"
+        return f"the source of {fqn} is not at hand"
 
     def recorded(self, made: Obj) -> tuple[Obj, tuple[Condition, ...], ClassEntity | None]:
         """Return a plain object with the conditions it is made under and the class that makes it."""

@@ -111,7 +111,7 @@ class Statements:
 
         [(rest_ended, rest_wrote)] = self.heap.fork([(stays[0], stays[1], go_on)])
         self.heap.join([(stays[0], rest_wrote), (left[0], left_wrote)])
-        return True, rest_ended if rest_ended == left_ended else None
+        return True, _either(rest_ended, left_ended)
 
     def _side(self, side: tuple, frame: Frame) -> tuple[str | None, dict, dict[str, Value]]:
         """Execute one side on a copy of the local names."""
@@ -138,7 +138,7 @@ class Statements:
             name: choice([(conditions[0], names.get(name, ABSENT)), (conditions[1], names_else.get(name, ABSENT))])
             for name in {**names, **names_else}
         }
-        return ended is not None, ended or ended_else
+        return ended is not None, _either(ended, ended_else)
 
     def _match(self, statement: ast.Match, frame: Frame) -> str | None:
         """Every case is possible; the last of them may be the rest."""
@@ -296,6 +296,13 @@ class Statements:
         if ended is None and not _covers(found):
             found.append(((), NONE))
         return choice(found) if len(found) > 1 else found[0][1]
+
+
+def _either(first: str | None, second: str | None) -> str | None:
+    """How a block ends that ends in one of two ways; it runs on where one of them does."""
+    if first is None or second is None or first == second:
+        return first if first == second else None
+    return RETURN if RETURN in (first, second) else first
 
 
 def _covers(found: list[tuple]) -> bool:

@@ -65,7 +65,10 @@ _SPECS: dict[str, tuple[str, ...]] = {
         "weight?elementwise_affine: normalized_shape",
         "bias?elementwise_affine?bias: normalized_shape",
     ),
-    "torch.nn.RMSNorm": ("normalized_shape, eps, elementwise_affine=True", "weight?elementwise_affine: normalized_shape"),
+    "torch.nn.RMSNorm": (
+        "normalized_shape, eps, elementwise_affine=True",
+        "weight?elementwise_affine: normalized_shape",
+    ),
     "torch.nn.GroupNorm": (
         "num_groups, num_channels, eps, affine=True",
         "weight?affine: num_channels",
@@ -170,7 +173,7 @@ def make(run: Interpreter, fqn: str, args: list[Value], keywords: dict[str, Valu
 
 def prepare(run: Interpreter, made: Obj, cls: ClassEntity) -> None:
     """Give an instance of a subclass of a container its container."""
-    for ancestor in run.classes.mro(cls):
+    for ancestor in run.mro(cls):
         if not isinstance(ancestor, ClassEntity) and ancestor.fqn.startswith("torch.nn."):
             _contain(run, made, ancestor.fqn.rpartition(".")[2])
 

@@ -76,13 +76,15 @@ def parts(value: Value, heap: Heap) -> list[tuple[tuple[Condition, ...], Value]]
     """Return the alternatives of a value that are possible where the present code runs."""
     if not isinstance(value, Choice):
         return [((), value)]
+    if not heap.facts:
+        return value.alternatives
     possible = [(cond, v) for cond, v in value.alternatives if heap.agrees(cond)]
     return possible or value.alternatives
 
 
 def narrowed(value: Value, heap: Heap) -> Value:
     """Return a value without the alternatives that the open conditions rule out."""
-    if not isinstance(value, Choice):
+    if not isinstance(value, Choice) or not heap.facts:
         return value
     possible = [(cond, v) for cond, v in value.alternatives if heap.agrees(cond)]
     if len(possible) == 1:
