@@ -30,6 +30,7 @@ from automodel_lint.inference.construction.values import (
     TensorValue,
     Test,
     Thing,
+    Unknown,
     Value,
 )
 from automodel_lint.inference.module_tree import Condition, Place
@@ -78,7 +79,6 @@ class Builtins:
             "typing.cast": lambda a, k, p, f: a[1] if len(a) > 1 else UNKNOWN,
             "torch.compile": lambda a, k, p, f: a[0] if a else UNKNOWN,
             "torch.nn.Module.__init__": lambda a, k, p, f: NONE,
-            "torch.nn.utils.parametrizations.weight_norm": lambda a, k, p, f: a[0] if a else UNKNOWN,
         }
 
     def call(
@@ -143,7 +143,8 @@ class Builtins:
         key = key_of(name)
         if isinstance(key, Pattern):
             matching = [v for k, v in owner.slots.items() if k == key] if isinstance(owner, Obj) else []
-            return matching[0] if matching else UNKNOWN
+            named = Unknown("it is named at run time") if isinstance(owner, (ModuleName, External_)) else UNKNOWN
+            return matching[0] if matching else named
         key = str(key)
         if isinstance(owner, Thing):
             if default is not None and self.run.hf.has_field(owner, key) is False:
@@ -181,7 +182,9 @@ class Builtins:
     def _has(self, owner: Value, name: Any, place: Place) -> Value:
         if isinstance(owner, Thing):
             has = self.run.hf.has_field(owner, str(name))
-            return FALSE if has is False else Test(Condition(f"hasattr({owner.text}, {name!r})"))
+            if has is not None and owner.cls is not None:
+                return TRUE if has else FALSE
+            return Test(Condition(f"hasattr({owner.text}, {name!r})"))
         if isinstance(owner, (Obj, ClassValue)) and not isinstance(name, Pattern):
             if isinstance(owner, Obj) and owner.opaque:
                 return Test(Condition(_written(place)))
@@ -293,7 +296,7 @@ class Builtins:
 
     def _import(self, args: list[Value], keywords: dict, place: Place, frame: Frame | None) -> Value:
         name = args[0].value if args and isinstance(args[0], Known) else None
-        return ModuleName(name) if isinstance(name, str) else UNKNOWN
+        return ModuleName(name) if isinstance(name, str) else Unknown("it is imported by a name of run time")
 
     def text_method(self, owner: Known, name: str, args: list[Value]) -> Value:
         """Call a method of a known plain value; only those that change nothing."""

@@ -3,13 +3,13 @@
 from __future__ import annotations
 
 import ast
-from dataclasses import replace
 from typing import TYPE_CHECKING
 
-from automodel_lint.inference.construction import tensors, torch_modules
+from automodel_lint.inference.construction import tensors
 from automodel_lint.inference.construction.builtin_calls import Builtins
 from automodel_lint.inference.construction.frames import Frame
 from automodel_lint.inference.construction.heap import choice
+from automodel_lint.inference.construction.libraries import Libraries
 from automodel_lint.inference.construction.module_methods import ModuleMethods
 from automodel_lint.inference.construction.truth import is_dtype, parts
 from automodel_lint.inference.construction.values import (
@@ -28,6 +28,7 @@ from automodel_lint.inference.construction.values import (
     Pattern,
     Seq,
     Slots,
+    Spread,
     Super,
     TensorValue,
     Test,
@@ -60,6 +61,7 @@ class Calls:
         self.heap = interpreter.heap
         self.builtins = Builtins(interpreter)
         self.modules = ModuleMethods(interpreter)
+        self.libraries = Libraries(interpreter, self.builtins, self.modules)
         self._results: dict[tuple, Value] = {}
         self._pure: set[ast.AST] = set()
 
@@ -82,7 +84,8 @@ class Calls:
 
     def _arguments(self, exprs: list[ast.expr], frame: Frame) -> list[Value]:
         if any(isinstance(e, ast.Starred) for e in exprs):
-            return list(self.run.expressions.elements(exprs, frame).items)
+            row = self.run.expressions.elements(exprs, frame)
+            return [*row.items, Spread(row.star)] if row.star else list(row.items)
         return [self.run.expressions.value(e, frame) for e in exprs]
 
     def _attribute(self, owner: Value, func: ast.Attribute, frame: Frame) -> Value:
@@ -96,7 +99,9 @@ class Calls:
     def _builds_model(self, owner: Value, name: str) -> bool:
         """Whether a loader is transformers' own, which constructs the class from its config."""
         if not isinstance(owner, ClassValue):
-            return isinstance(owner, External_) and owner.fqn.startswith("transformers.AutoModel")
+            name = owner.fqn.rpartition(".")[2] if isinstance(owner, External_) else ""
+            served = name.endswith(("Config", "Processor", "Tokenizer", "TokenizerFast", "Extractor"))
+            return name[:1].isupper() and owner.fqn.startswith("transformers.") and not served  # type: ignore
         cls = owner.cls
         if self.run.hf.is_config(cls):
             return False
@@ -147,18 +152,23 @@ class Calls:
         if isinstance(func, Partial):
             return self.apply(func.func, [*func.args, *args], {**func.keywords, **keywords}, place, frame)
         if isinstance(func, External_):
-            return self._external(func.fqn, args, keywords, place, frame)
+            return self.libraries.call(func.fqn, args, keywords, place, frame)
         if isinstance(func, Method):
             return self._method(func, args, keywords, place)
         if isinstance(func, Thing):
             return self._open(func, args, keywords)
         if isinstance(func, Obj):
-            return UNKNOWN  # a module in action: a tensor, or nothing that stays
+            return self._called(func, args, keywords)
         if isinstance(func, Unknown) and func.module:
             return func
         if isinstance(func, Unknown) and _handed_config(args, keywords):
             return Unknown("its class is found out at run time")
         return UNKNOWN
+
+    def _called(self, owner: Obj, args: list[Value], keywords: dict[str, Value]) -> Value:
+        """Call an object; a module in action gives a tensor, or nothing that stays."""
+        method = None if owner.is_module else self.run.instances.attribute(owner, "__call__", owner.place.node)
+        return self.invoke(method, args, keywords) if isinstance(method, Callable_) else UNKNOWN
 
     def _open(self, func: Thing, args: list[Value], keywords: dict[str, Value]) -> Value:
         """Something handed in is called: it builds a module if it is a class by its name, or is given a config."""
@@ -233,7 +243,9 @@ class Calls:
         """Give the parameters their values: given, or by default."""
         signature = func.node.args
         positional = [*signature.posonlyargs, *signature.args]
-        given = [func.bound, *args] if func.bound is not None else list(args)
+        spread = [v for a in args if isinstance(a, Spread) for v in a.values]
+        args = [a for a in args if not isinstance(a, Spread)]
+        given = [func.bound, *args] if func.bound is not None else args
         rest = dict(keywords)
         for parameter, value in zip(positional, given, strict=False):
             frame.names[parameter.arg] = value  # type: ignore[assignment]
@@ -251,62 +263,10 @@ class Calls:
             else:
                 frame.names[name] = Thing(name, self.run.hf.annotated(parameter.annotation, func.scope))
         if signature.vararg is not None:
-            frame.names[signature.vararg.arg] = Seq(given[len(positional) :])  # type: ignore[arg-type]
+            frame.names[signature.vararg.arg] = Seq(given[len(positional) :], spread)  # type: ignore[arg-type]
         if signature.kwarg is not None:
             known = {a.arg for a in all_arguments(signature)}
             frame.names[signature.kwarg.arg] = Map({k: v for k, v in rest.items() if k not in known})
-
-    # -- libraries ------------------------------------------------------------------------------------------------
-
-    def _external(
-        self, fqn: str, args: list[Value], keywords: dict[str, Value], place: Place, frame: Frame | None
-    ) -> Value:
-        found = self.builtins.call(fqn, args, keywords, place, frame)
-        if found is not None:
-            return found
-        tensor = tensors.call(self.run, fqn, args, keywords, place)
-        if tensor is not None:
-            return tensor
-        if fqn in ("torch.nn.Parameter", "torch.nn.parameter.Parameter", "torch.nn.parameter.UninitializedParameter"):
-            given = args[0] if args else keywords.get("data", UNKNOWN)
-            return self.run.expressions.each(given, lambda v: tensors.as_parameter(v, keywords, args, place))
-        if fqn in ("torch.nn.Buffer", "torch.nn.parameter.Buffer"):
-            return self._buffer(args, keywords, place)
-        made = torch_modules.make(self.run, fqn, args, keywords, self.run.site or place)
-        if made is not None:
-            return made
-        return self._unknown_library(fqn, args, keywords, place)
-
-    def _buffer(self, args: list[Value], keywords: dict[str, Value], place: Place) -> Value:
-        given = args[0] if args else keywords.get("data", UNKNOWN)
-        persistent = keywords.get("persistent", args[1] if len(args) > 1 else Known(True))
-        keeps = not (isinstance(persistent, Known) and persistent.value is False)
-        return self.run.expressions.each(given, lambda v: replace(tensors.as_buffer(v, keeps, place), wrapped=True))
-
-    def _unknown_library(self, fqn: str, args: list, keywords: dict, place: Place) -> Value:
-        """A library's function or class without source: it may give a module if its name says so."""
-        name = fqn.rpartition(".")[2]
-        top = fqn.partition(".")[0]
-        if fqn.startswith("torch.nn.") and not fqn.startswith(
-            ("torch.nn.functional", "torch.nn.init", "torch.nn.utils")
-        ):
-            at_hand = self.run.torch_class(fqn) if name[:1].isupper() else None
-            if at_hand is not None:
-                return self.run.instances.make(at_hand, args, keywords, place)
-            return self._opaque(fqn, place) if name[:1].isupper() else UNKNOWN
-        if top in self.run.harmless or fqn.startswith("builtins."):
-            return Thing(f"{name}()") if fqn.startswith(("torch.", "builtins.")) else UNKNOWN
-        if top == "transformers" and name.endswith(("Config", "Cache", "Output", "Processor", "Tokenizer", "Mixin")):
-            return UNKNOWN
-        is_class = name.lstrip("_")[:1].isupper()
-        if is_class or name.startswith(("create_", "build_", "make_", "load_", "get_model")):
-            return self._opaque(fqn, place)
-        return Thing(f"{name}()")
-
-    def _opaque(self, fqn: str, place: Place) -> Obj:
-        made = Obj(None, fqn, True, self.run.site or place)
-        made.opaque = self.run.why_opaque(fqn)
-        return made
 
     # -- methods without source -----------------------------------------------------------------------------------
 
@@ -321,13 +281,13 @@ class Calls:
                 args, keywords = [keywords.get("config", UNKNOWN)], {}
             return self.run.hf.from_config(owner, args, keywords, place)
         if isinstance(owner, Thing):
-            return self.run.hf.method(owner, name)
+            return self._of_thing(owner, name, args)
         if isinstance(owner, Slots):
             return self.modules.call_slots(owner, name, args)
         if isinstance(owner, (Seq, Map)):
             return self.run.containers.call(owner, name, args, keywords)
         if isinstance(owner, TensorValue):
-            return tensors.method(owner, name, args, keywords)
+            return tensors.method(self.run, owner, name, args, keywords)
         if isinstance(owner, Obj):
             return self.modules.call(owner, name, args, keywords, place)
         if isinstance(owner, ClassValue):
@@ -335,6 +295,15 @@ class Calls:
         if isinstance(owner, Known):
             return self.builtins.text_method(owner, name, args)
         return owner if isinstance(owner, Unknown) else UNKNOWN
+
+    def _of_thing(self, owner: Thing, name: str, args: list[Value]) -> Value:
+        """A method of a config, or of a text of which only the pattern is known."""
+        start = owner.pattern.partition("*")[0]
+        word = args[0].value if len(args) == 1 and isinstance(args[0], Known) else None
+        told = isinstance(word, str) and start and (start.startswith(word) or not word.startswith(start))
+        if name == "startswith" and told:
+            return Known(start.startswith(word))  # type: ignore[arg-type]
+        return self.run.hf.method(owner, name)
 
     def _class_method(self, owner: ClassValue, name: str, args: list[Value], keywords: dict[str, Value]) -> Value:
         """``Base.__init__(self, …)`` where the base's is inherited or a library's."""

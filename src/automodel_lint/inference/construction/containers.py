@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 import ast
+from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
 from automodel_lint.inference.construction.expressions import key_of
 from automodel_lint.inference.construction.frames import Frame
 from automodel_lint.inference.construction.heap import choice
-from automodel_lint.inference.construction.truth import parts, shortened, text_of
+from automodel_lint.inference.construction.truth import negated, parts, shortened, text_of
 from automodel_lint.inference.construction.values import (
     ABSENT,
     NONE,
@@ -20,6 +21,7 @@ from automodel_lint.inference.construction.values import (
     Row,
     Seq,
     Slots,
+    Stored,
     TensorValue,
     Thing,
     Value,
@@ -68,10 +70,8 @@ class Containers:
             return found
         if not owner.slots:
             return UNKNOWN
-        text = text_of(key, expr.slice)
         matching = {k: v for k, v in owner.slots.items() if isinstance(k, Pattern) or part_matches(at, str(k))}
-        sides = [((Condition(f"{text} == {k!r}"),), v) for k, v in (matching or owner.slots).items()]
-        return choice(sides) if len(sides) > 1 else sides[0][1]
+        return _one_of(matching or owner.slots, text_of(key, expr.slice))
 
     def _element(self, owner: Seq, key: Value) -> Value:
         if isinstance(key, Known) and isinstance(key.value, int) and not owner.star:
@@ -87,7 +87,9 @@ class Containers:
     def sliced(self, owner: Value, expr: ast.Subscript, frame: Frame) -> Value:
         """Return ``owner[a:b]``."""
         if isinstance(owner, Obj) and isinstance(owner.items, Seq):
-            owner = owner.items
+            made = Obj(owner.cls, owner.type_fqn, True, owner.place)
+            made.items = self.sliced(owner.items, expr, frame)  # type: ignore[assignment]
+            return made
         if isinstance(owner, Seq):
             assert isinstance(expr.slice, ast.Slice)
             bounds = (expr.slice.lower, expr.slice.upper, expr.slice.step)
@@ -110,11 +112,10 @@ class Containers:
             if owner.items is not None:
                 self.set_item(owner.items, key, value)
         elif isinstance(owner, Map):
-            self.heap.write(owner, key_of(key), value)
+            at = key_of(key)
+            self.heap.write(owner, at, self.beside(owner, at, value))
         elif isinstance(owner, Slots):
-            if owner.name == "__dict__":
-                owner.owner.hidden.add(key_of(key))
-            self.heap.write(owner.owner, key_of(key), value)
+            self._set_slot(owner, key_of(key), value)
         elif isinstance(owner, Seq):
             if isinstance(key, Known) and isinstance(key.value, int) and not owner.star:
                 items = list(owner.items)
@@ -124,6 +125,25 @@ class Containers:
             else:
                 self.heap.write(owner, "star", Row((value,)))
                 self.heap.write(owner, "items", Row(()))
+
+    def _set_slot(self, view: Slots, key: Any, value: Value) -> None:
+        """``self._buffers["x"] = t`` registers, ``self.__dict__["x"] = m`` hides."""
+        if view.name == "__dict__":
+            view.owner.hidden.add(key)
+        elif isinstance(value, TensorValue) and view.name == "_buffers":
+            view.owner.buffers[key] = True
+            value = replace(value, role="buffer")
+        elif isinstance(value, TensorValue) and view.name == "_parameters":
+            value = replace(value, role="parameter")
+        self.heap.write(view.owner, key, value)
+
+    def beside(self, owner: Stored, key: Any, value: Value) -> Value:
+        """Return what a slot holds after a write: under a key that is not known, what was there may still be."""
+        before = owner.slots.get(key)
+        if not isinstance(key, Pattern) or before is None or before is ABSENT or before is value:
+            return value
+        first = Condition(f"another {key}" if key != "*" else "another key")
+        return choice([((first,), before), ((negated(first),), value)])
 
     def delete_item(self, owner: Value, key: Any) -> None:
         """Execute ``del owner[key]``."""
@@ -203,8 +223,7 @@ class Containers:
         key = key_of(args[0])
         default = args[1] if len(args) > 1 else NONE
         if isinstance(key, Pattern):
-            sides = [((Condition(f"{text_of(args[0], ast.Name('key'))} == {k!r}"),), v) for k, v in owner.slots.items()]
-            return choice([*sides, ((), default)]) if sides else default
+            return _one_of(owner.slots, text_of(args[0], ast.Name("key")), default)
         found = owner.slots.get(key)
         if name == "pop" and found is not None:
             self.heap.write(owner, key, ABSENT)
@@ -235,3 +254,18 @@ class Containers:
             element = Seq([shown, value]) if name == "items" else (shown if name == "keys" else value)
             (star if isinstance(key, Pattern) else known).append(element)
         return Seq(known, star)
+
+
+def _one_of(slots: dict[Any, Value], text: str, default: Value | None = None) -> Value:
+    """Return the choice that an open key makes; the last side is what is left when it is none of the others."""
+    keys = [k for k, v in slots.items() if v is not ABSENT]
+    sides: list[tuple[tuple[Condition, ...], Value]] = []
+    others: tuple[Condition, ...] = ()
+    for key in keys:
+        asked = Condition(text, key) if isinstance(key, bool) else Condition(f"{text} == {key!r}")
+        is_last = key is keys[-1] and default is None and others
+        sides.append((others if is_last else (*others, asked), slots[key]))
+        others = (*others, negated(asked))
+    if default is not None:
+        sides.append((others, default))
+    return choice(sides) if len(sides) > 1 else (sides[0][1] if sides else UNKNOWN)

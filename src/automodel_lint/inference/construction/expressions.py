@@ -157,8 +157,11 @@ class Expressions:
         first, second = text_of(left, written), text_of(right, operand)
         text = f"{first} {'and' if is_and else 'or'} {second}"
         other = as_test(right, second, self.heap)
+        other_is_true = other is TRUE
         if isinstance(left, Thing) and not isinstance(right, Test):
-            return Thing(text, left.cls or (right.cls if isinstance(right, Thing) else None))
+            made = Thing(text, left.cls or (right.cls if isinstance(right, Thing) else None))
+            made.given = not is_and and other_is_true
+            return made
         if not isinstance(other, Test):
             decided = other is TRUE
             if decided is is_and:  # ``a and True``

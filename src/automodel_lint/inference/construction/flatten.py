@@ -44,6 +44,7 @@ def module_tree(classes: Classes, torch_names: Names, cls: ClassEntity, config: 
     made = Obj(cls, cls.fqn, True, place)
     torch_modules.prepare(run, made, cls)
     run.making.append(cls)
+    run.constructing.append(made)
     try:
         run.instances.construct(made, None, [Thing("config", config)], {})
     except TooLong:
@@ -83,7 +84,7 @@ class _Reader:
                 continue
             if isinstance(single, Obj) and single.is_module and id(single) not in above:
                 node.children.append(self.node(single, fqn, both, above))
-            elif isinstance(single, TensorValue) and single.role:
+            elif isinstance(single, TensorValue) and (single.role or made.holds_parameters):
                 node.tensors.append(_tensor(node, fqn, single, both))
             elif isinstance(single, Unknown) and single.module:
                 child = ModuleNode(fqn, None, "torch.nn.Module", both, made.place, opaque=single.module)
@@ -93,7 +94,7 @@ class _Reader:
 def _tensor(node: ModuleNode, fqn: str, value: TensorValue, conditions: tuple[Condition, ...]) -> Tensor:
     return Tensor(
         fqn,
-        value.role,
+        value.role or "parameter",
         node,
         conditions,
         value.dtype,

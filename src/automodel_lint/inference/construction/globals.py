@@ -166,6 +166,8 @@ class Globals:
             scope = owner.scope
             if member.function is not None:
                 found.append(Callable_(member.function, scope, owner, None, None, f"{owner.fqn}.{name}"))
+            elif isinstance(member.binding.node, ast.ClassDef):
+                found += [self._of(e) for e in self.run.names.attribute(owner, name)]
             elif member.value is not None:
                 inner = Scope(owner.module, (self.run.names.body(owner), *scope.frames))
                 found.append(self._bound(Bound(member.value, inner)))

@@ -27,6 +27,7 @@ from automodel_lint.inference.names import ClassEntity, Scope
 if TYPE_CHECKING:
     from automodel_lint.inference.construction.interpreter import Interpreter
 
+_MAKING = ("__init__", "__post_init__")
 _CONFIG_BASES = ("PretrainedConfig", "PreTrainedConfig")
 _MODEL_ROOT = "PreTrainedModel"
 _AUTO = "transformers.models.auto"
@@ -46,6 +47,7 @@ class HuggingFace:
     def __init__(self, interpreter: Interpreter):
         self.run = interpreter
         self._fields: dict[ClassEntity, frozenset[str] | None] = {}
+        self._made_always: dict[tuple[ClassEntity, str], bool] = {}
         self._subs: dict[tuple[ClassEntity, str], tuple[ClassEntity | None, bool]] = {}
 
     # -- configs --------------------------------------------------------------------------------------------------
@@ -57,6 +59,7 @@ class HuggingFace:
     def made_config(self, cls: ClassEntity, args: list[Value], keywords: dict[str, Value]) -> Value:
         """A config that code makes: what it passes is known, the rest as open as in any config."""
         made = Thing(_snake(cls.name), cls)
+        made.given = made.made = True
         made.slots.update(keywords)
         return made
 
@@ -67,14 +70,39 @@ class HuggingFace:
             return UNKNOWN if found is ABSENT else found
         cls, guessed = None, False
         if owner.cls is not None:
-            literal = self._literal(owner.cls, name)
+            literal = self._literal(owner.cls, name) or (self._default(owner.cls, name) if owner.made else None)
             if literal is not None:
                 return literal
             cls, guessed = self.sub_config(owner.cls, name)
         made = Thing(f"{owner.text}.{name}", cls)
         made.guessed = guessed or owner.guessed
+        made.given = cls is not None and self.is_always_made(owner.cls, name)  # type: ignore[arg-type]
         owner.slots[name] = made  # what is set on it later is seen by all that read it
         return made
+
+    def _default(self, cls: ClassEntity, name: str) -> Value | None:
+        """The default of a field in a config that code makes: of its constructor's parameter, or of its class body."""
+        for ancestor in self.run.mro(cls):
+            for statement in ancestor.node.body if isinstance(ancestor, ClassEntity) else ():
+                if isinstance(statement, (ast.Assign, ast.AnnAssign)):
+                    values = [v for target, v in parts_of(statement) if target == name]
+                elif isinstance(statement, FUNCTIONS) and statement.name == "__init__":
+                    values = [d for parameter, d in _defaults(statement.args) if parameter == name]
+                else:
+                    continue
+                if values and isinstance(values[0], ast.Constant):
+                    return Known(values[0].value)
+        return None
+
+    def is_always_made(self, cls: ClassEntity, name: str) -> bool:
+        """Tell whether a config always has a sub-config: its constructor makes one where none is given."""
+        key = (cls, name)
+        if key not in self._made_always:
+            functions = (
+                f for a in self.run.mro(cls) if isinstance(a, ClassEntity) for f in self.run.classes.methods(a)
+            )
+            self._made_always[key] = any(_fills(f.body, name) for f in functions if f.name in _MAKING)
+        return self._made_always[key]
 
     def _literal(self, cls: ClassEntity, name: str) -> Value | None:
         """A constant of the config's class that no instance can change by its constructor."""
@@ -319,3 +347,27 @@ def _set_in(function: ast.FunctionDef | ast.AsyncFunctionDef) -> set[str]:
 
 def _snake(name: str) -> str:
     return re.sub(r"(?<=[a-z0-9])(?=[A-Z])", "_", name).lower()
+
+
+def _defaults(arguments: ast.arguments) -> list[tuple[str, ast.expr | None]]:
+    positional = [*arguments.posonlyargs, *arguments.args]
+    first = len(positional) - len(arguments.defaults)
+    found: list[tuple[str, ast.expr | None]] = [
+        (a.arg, d) for a, d in zip(positional[first:], arguments.defaults, strict=True)
+    ]
+    return found + [(a.arg, d) for a, d in zip(arguments.kwonlyargs, arguments.kw_defaults, strict=True)]
+
+
+def _fills(body: list[ast.stmt], name: str) -> bool:
+    """``self.x = Cls(…)``, or ``if x is None: x = Cls()``: whatever is given, there is one."""
+    for statement in body:
+        if isinstance(statement, ast.If):
+            asked = ast.unparse(statement.test).removeprefix("self.")
+            if asked in (f"{name} is None", f"not {name}") and _fills(statement.body, name):
+                return True
+            if _fills(statement.orelse, name) and asked.startswith((f"isinstance({name}", f"isinstance(self.{name}")):
+                return True
+        for target, value in parts_of(statement):
+            if target.removeprefix("self.") == name and isinstance(value, ast.Call):
+                return True
+    return False

@@ -73,10 +73,12 @@ class Instances:
             made.opaque = f"{cls.name} contains itself"
             return made
         run.making.append(cls)
+        run.constructing.append(made)
         try:
             self.construct(made, None, args, keywords)
         finally:
             run.making.pop()
+            run.constructing.pop()
         if not is_module:
             run.built.append(run.recorded(made))
         return made
@@ -236,13 +238,19 @@ class Instances:
         """Execute ``owner.name = value``; of a choice of owners each gets it under its own conditions."""
         singles = parts(owner, self.heap)
         for conditions, single in singles:
-            if isinstance(single, TensorValue) and name == "data" and isinstance(value, TensorValue):
-                single.dtype = value.dtype  # the same parameter with other contents
+            if isinstance(single, TensorValue):
+                self._set_on_tensor(single, name, value)
             if isinstance(single, (Obj, Thing)):
                 before = single.slots.get(name, ABSENT)
                 if len(singles) > 1 and len(conditions) > 0 and self._shared(single, singles):
                     value = choice([(conditions, value), ((), before)])
                 self._assign(single, name, value)
+
+    def _set_on_tensor(self, tensor: TensorValue, name: str, value: Value) -> None:
+        if name == "data" and isinstance(value, TensorValue):
+            tensor.dtype = value.dtype  # the same parameter with other contents
+        elif name == "requires_grad":
+            tensors.freeze(self.run, tensor, value)
 
     @staticmethod
     def _shared(single: Value, singles: list) -> bool:

@@ -44,6 +44,7 @@ class Interpreter:
         self.site: Place | None = None  # the call in a method that led into a factory: what it makes is written there
         self.stack: list[int] = []  # functions under way
         self.making: list[ClassEntity] = []  # classes under construction
+        self.constructing: list[Obj] = []  # the objects that these are
         self.built: list[tuple[Obj, tuple[Condition, ...], ClassEntity | None]] = []
         self.steps = 0
         self._orders: dict[ClassEntity, tuple[Ancestor, ...]] = {}

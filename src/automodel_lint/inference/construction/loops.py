@@ -55,10 +55,14 @@ class Loops:
     def over(
         self, source: Value, target: ast.expr, iterated: ast.expr, frame: Frame, body: Callable[[bool], Any]
     ) -> None:
-        """Run ``body`` for every element bound to ``target``; it is told whether the element stands for many."""
+        """Run ``body`` for every element bound to ``target``, until it says so.
+
+        It is told whether the element stands for many.
+        """
         row = self.elements(source, "")
         for item in row.items:
-            self._once(item, target, frame, lambda: body(False))
+            if self._once(item, target, frame, lambda: body(False)):
+                return
         for item in row.star:
             self.run.depth += 1
             try:
@@ -66,11 +70,10 @@ class Loops:
             finally:
                 self.run.depth -= 1
 
-    def _once(self, item: Value, target: ast.expr, frame: Frame, body: Callable[[], Any]) -> None:
+    def _once(self, item: Value, target: ast.expr, frame: Frame, body: Callable[[], Any]) -> bool:
         if not isinstance(item, Choice) or all(v is not ABSENT for _, v in item.alternatives):
             self.run.statements.bind(target, item, frame)
-            body()
-            return
+            return bool(body())
         there = [(cond, v) for cond, v in parts(item, self.heap) if v is not ABSENT]
         for conditions, single in there:
 
@@ -80,6 +83,7 @@ class Loops:
 
             [(_, wrote)] = self.heap.fork([(conditions, (), run)])
             self.heap.join([(conditions, wrote)] if not conditions else [(conditions, wrote), (_not(conditions), {})])
+        return False
 
 
 def _not(conditions: tuple) -> tuple:

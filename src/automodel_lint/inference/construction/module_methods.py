@@ -3,23 +3,28 @@
 from __future__ import annotations
 
 import ast
+from collections.abc import Callable
+from dataclasses import replace
 from typing import TYPE_CHECKING
 
 from automodel_lint.inference.construction import tensors
 from automodel_lint.inference.construction.expressions import key_of
 from automodel_lint.inference.construction.heap import choice
-from automodel_lint.inference.construction.truth import parts
+from automodel_lint.inference.construction.truth import as_test, negated, parts
 from automodel_lint.inference.construction.values import (
     ABSENT,
     NONE,
     TRUE,
     UNKNOWN,
+    Choice,
     Known,
     Map,
     Obj,
     Pattern,
     Seq,
     Slots,
+    TensorValue,
+    Test,
     Thing,
     Value,
 )
@@ -31,6 +36,8 @@ if TYPE_CHECKING:
 _RETURNS_SELF = frozenset(
     "to eval train cuda cpu half bfloat16 float double type requires_grad_ apply to_empty share_memory compile".split()
 )
+# What gives the tensors of a module other names.
+_REPARAMETRIZING = frozenset({"spectral_norm", "orthogonal", "register_parametrization", "weight_norm"})
 _ADDS = frozenset({"register_buffer", "register_parameter", "register_module", "add_module"})
 
 
@@ -55,9 +62,49 @@ class ModuleMethods:
             return self._children(owner, named=name.startswith("named"))
         if owner.items is not None and name not in _RETURNS_SELF:
             return self.run.containers.call(owner, name, args, keywords)
+        if name == "parameters":
+            return Seq([replace(t, origin=t) for t in tensors_below(owner, set())])
         if name in _RETURNS_SELF:
+            self._change(owner, name, args, keywords)
             return owner
         return UNKNOWN
+
+    def _change(self, owner: Obj, name: str, args: list[Value], keywords: dict[str, Value]) -> None:
+        """Cast or freeze a module that was just built. A cast of the object under construction is not allocation."""
+        if self.heap.conditions or owner in self.run.constructing:
+            return
+        if name == "requires_grad_":
+            for tensor in tensors_below(owner, set()):
+                tensors.freeze(self.run, tensor, args[0] if args else TRUE)
+        for dtype in (tensors.cast_to(name, args, keywords),):
+            for tensor in tensors_below(owner, set(), buffers=True) if dtype is not None else ():
+                tensors.cast(tensor, dtype)
+
+    def reparametrized(self, fqn: str, owner: Obj, args: list, keywords: dict[str, Value], place: Place) -> Value:
+        """Return a module whose weight ``torch.nn.utils`` computes from other tensors, under their names."""
+        name, is_new = fqn.rpartition(".")[2], ".parametrizations." in fqn
+        weight = key_of(keywords.get("name", args[0] if args else Known("weight")))
+        own = owner.slots.get(weight)
+        if name != "weight_norm" or not isinstance(own, TensorValue):
+            if name in _REPARAMETRIZING:
+                owner.opaque = f"{name} gives its tensors other names"
+            return owner
+        if is_new:
+            holder, names = self._holder(owner, weight, place), ("original0", "original1")
+        else:
+            holder, names = owner, (f"{weight}_g", f"{weight}_v")
+        self.heap.write(owner, weight, ABSENT)
+        owner.slots.pop(weight, None)
+        for part in names:
+            self.heap.write(holder, part, replace(own, shape=None))
+        return owner
+
+    def _holder(self, owner: Obj, weight: object, place: Place) -> Obj:
+        outer = Obj(None, "torch.nn.ModuleDict", True, place)
+        inner = Obj(None, "torch.nn.utils.parametrize.ParametrizationList", True, place)
+        outer.slots[weight] = inner
+        self.heap.write(owner, "parametrizations", outer)
+        return inner
 
     def _add(self, owner: Obj, method: str, args: list[Value], keywords: dict[str, Value], place: Place) -> None:
         names = {"register_buffer": ("name", "tensor", "persistent"), "register_parameter": ("name", "param")}
@@ -66,10 +113,19 @@ class ModuleMethods:
         key = key_of(given.get("name", UNKNOWN))
         if method == "register_buffer":
             persistent = given.get("persistent", TRUE)
-            keeps = not (isinstance(persistent, Known) and persistent.value is False)
-            owner.buffers[key] = keeps
-            value = self.run.expressions.each(value, lambda v: self._buffer(v, keeps, place))
-        self.heap.write(owner, key, value)
+            owner.buffers[key] = not (isinstance(persistent, Known) and persistent.value is False)
+            tensor = value
+            value = self.kept(
+                persistent, lambda keeps: self.run.expressions.each(tensor, lambda v: self._buffer(v, keeps, place))
+            )
+        self.heap.write(owner, key, self.run.containers.beside(owner, key, value))
+
+    def kept(self, persistent: Value, make: Callable[[bool], Value]) -> Value:
+        """Return a buffer that the state dict holds or not, as ``persistent`` says; one of each where that is open."""
+        test = as_test(persistent, "persistent", self.heap)
+        if not isinstance(test, Test):
+            return make(test is TRUE)
+        return choice([((test.condition,), make(True)), ((negated(test.condition),), make(False))])
 
     @staticmethod
     def _buffer(value: Value, persistent: bool, place: Place) -> Value:
@@ -137,3 +193,18 @@ def member_items(owner: Obj) -> list[tuple[object, Value]]:
 
 def _surely_there(value: Value) -> bool:
     return value is not ABSENT and all(v is not ABSENT for _, v in getattr(value, "alternatives", ()))
+
+
+def tensors_below(owner: Obj, seen: set[int], buffers: bool = False) -> list[TensorValue]:
+    """Return the parameters of a module and of all below it, and on request the buffers."""
+    if id(owner) in seen:
+        return []
+    seen.add(id(owner))
+    found: list[TensorValue] = []
+    for _, value in member_items(owner):
+        for single in (v for _, v in value.alternatives) if isinstance(value, Choice) else (value,):
+            if isinstance(single, TensorValue) and (single.role == "parameter" or (buffers and single.role)):
+                found.append(single)
+            elif isinstance(single, Obj) and single.is_module:
+                found += tensors_below(single, seen, buffers)
+    return found

@@ -6,11 +6,11 @@ import ast
 from collections.abc import Callable
 from typing import TYPE_CHECKING, Any
 
-from automodel_lint.inference.bindings import absolute_module, collect
+from automodel_lint.inference.bindings import absolute_module, collect, statements_here
 from automodel_lint.inference.construction.expressions import key_of
 from automodel_lint.inference.construction.frames import Frame
 from automodel_lint.inference.construction.heap import choice
-from automodel_lint.inference.construction.truth import negated, parts
+from automodel_lint.inference.construction.truth import negated, parts, text_of
 from automodel_lint.inference.construction.values import (
     ABSENT,
     NONE,
@@ -19,6 +19,7 @@ from automodel_lint.inference.construction.values import (
     Callable_,
     ClassValue,
     Known,
+    Obj,
     Seq,
     Test,
     Thing,
@@ -31,7 +32,8 @@ if TYPE_CHECKING:
     from automodel_lint.inference.construction.interpreter import Interpreter
 
 # How a block ends; ``None`` if it runs into what follows it.
-RETURN, RAISE, LOOP = "return", "raise", "loop"
+RETURN, RAISE, BREAK, LOOP = "return", "raise", "break", "loop"
+_TURNS = 16  # times that a ``while`` is written out for
 
 
 class Statements:
@@ -47,7 +49,7 @@ class Statements:
             ast.AugAssign: self._augment,
             ast.Return: self._return,
             ast.Raise: lambda s, f: RAISE,
-            ast.Break: lambda s, f: LOOP,
+            ast.Break: lambda s, f: BREAK,
             ast.Continue: lambda s, f: LOOP,
             ast.For: self._for,
             ast.While: self._while,
@@ -141,40 +143,66 @@ class Statements:
         return ended is not None, _either(ended, ended_else)
 
     def _match(self, statement: ast.Match, frame: Frame) -> str | None:
-        """Every case is possible; the last of them may be the rest."""
+        """The first case that fits is taken; without a catch-all case, none may fit."""
         subject = self.run.expressions.value(statement.subject, frame)
-        text = ast.unparse(statement.subject) if not isinstance(subject, Thing) else subject.text
+        others: tuple[Condition, ...] = ()
         sides, ends = [], []
-        for case in statement.cases:
-            conditions = (Condition(f"{text} == {ast.unparse(case.pattern)}"),)
-            ended, wrote, names = self._side((conditions, (), case.body), frame)
+        for case in [*statement.cases, None]:
+            test = _case_test(case, subject, statement.subject)
+            if test is False:
+                continue
+            conditions = others if test is None else (*others, test)
+            ended, wrote, names = self._side((conditions, (), case.body if case is not None else []), frame)
             if ended != RAISE:
                 sides.append((conditions, wrote, names))
                 ends.append(ended)
-        if sides:
-            self.heap.join([(conditions, wrote) for conditions, wrote, _ in sides])
-            every = {name for _, _, names in sides for name in names}
-            frame.names = {n: choice([(c, names.get(n, ABSENT)) for c, _, names in sides]) for n in every}
+            if test is None:
+                break
+            others = (*others, negated(test))
+        self.heap.join([(conditions, wrote) for conditions, wrote, _ in sides])
+        every = {name for _, _, names in sides for name in names}
+        frame.names = {n: choice([(c, names.get(n, ABSENT)) for c, _, names in sides]) for n in every}
         return ends[0] if ends and all(e == ends[0] for e in ends) else None
 
     # -- loops ----------------------------------------------------------------------------------------------------
 
     def _for(self, statement: ast.For, frame: Frame) -> str | None:
         source = self.run.expressions.value(statement.iter, frame)
-        self.run.loops.over(
-            source, statement.target, statement.iter, frame, lambda again: self.block(statement.body, frame)
-        )
+
+        def body(again: bool) -> bool:
+            if again:
+                self._open_counters(statement, frame)
+            ended = self.block(statement.body, frame)
+            return ended in (BREAK, RETURN, RAISE)  # the loop surely ends here
+
+        self.run.loops.over(source, statement.target, statement.iter, frame, body)
         ended = self.block(statement.orelse, frame)
         return ended if ended != LOOP else None
 
     def _while(self, statement: ast.While, frame: Frame) -> str | None:
-        test = self.run.expressions.test(statement.test, frame)
+        for _ in range(_TURNS):
+            test = self.run.expressions.test(statement.test, frame)
+            if test is not TRUE:
+                break
+            ended = self.block(statement.body, frame)
+            if ended in (RETURN, RAISE):
+                return ended
+            if ended == BREAK:
+                return None
         if test is TRUE or isinstance(test, Test):
             self.run.depth += 1
-            ended = self.block(statement.body, frame)
+            self._open_counters(statement, frame)
+            self.block(statement.body, frame)
             self.run.depth -= 1
-            return ended if ended in (RETURN, RAISE) and test is TRUE else None
         return None
+
+    def _open_counters(self, statement: ast.For | ast.While, frame: Frame) -> None:
+        """What a loop counts is not known inside it."""
+        for inner in statements_here(statement.body):
+            if isinstance(inner, ast.AugAssign) and isinstance(inner.target, ast.Name):
+                name = inner.target.id
+                if isinstance(frame.names.get(name), Known):
+                    frame.names[name] = Thing(name)
 
     # -- other blocks ---------------------------------------------------------------------------------------------
 
@@ -217,12 +245,13 @@ class Statements:
         load: Any = ast.copy_location(_loaded(target), target)
         whole = ast.copy_location(ast.BinOp(load, statement.op, statement.value), statement)
         before = self.run.expressions.value(load, frame)
-        value = self.run.expressions.value(whole, frame)
+        if isinstance(before, Obj) and isinstance(before.items, Seq):
+            before = before.items
         if isinstance(before, Seq) and isinstance(statement.op, ast.Add):
             added = self.run.expressions.value(statement.value, frame)
             self.run.containers.extend(before, self.run.loops.elements(added, ""))
             return
-        self.bind(target, value, frame)
+        self.bind(target, self.run.expressions.value(whole, frame), frame)
 
     def bind(self, target: ast.expr, value: Value, frame: Frame) -> None:
         """Assign a value to a target of whatever shape."""
@@ -238,21 +267,15 @@ class Statements:
                 self.run.containers.set_item(single, key, value)
         elif isinstance(target, (ast.Tuple, ast.List)):
             self._unpack(target, value, frame)
-        elif isinstance(target, ast.Starred):
-            self.bind(target.value, UNKNOWN, frame)
 
     def _unpack(self, target: ast.Tuple | ast.List, value: Value, frame: Frame) -> None:
-        plain = not any(isinstance(e, ast.Starred) for e in target.elts)
-        rows = parts(value, self.heap)
-        fits = plain and all(isinstance(v, Seq) and not v.star and len(v.items) == len(target.elts) for _, v in rows)
+        rows = [(cond, _spread(v, target.elts)) for cond, v in parts(value, self.heap)]
         for index, element in enumerate(target.elts):
-            if fits:
-                part = choice([(cond, row.items[index]) for cond, row in rows])  # type: ignore[attr-defined]
-            elif isinstance(value, Known) and isinstance(value.value, (tuple, list)) and plain:
-                part = Known(value.value[index]) if index < len(value.value) else UNKNOWN
+            if all(row is not None for _, row in rows):
+                part = choice([(cond, row[index]) for cond, row in rows])  # type: ignore[index]
             else:
                 part = Thing("") if isinstance(value, Thing) else UNKNOWN
-            self.bind(element, part, frame)
+            self.bind(element.value if isinstance(element, ast.Starred) else element, part, frame)
 
     def _delete(self, statement: ast.Delete, frame: Frame) -> None:
         for target in statement.targets:
@@ -296,6 +319,33 @@ class Statements:
         if ended is None and not _covers(found):
             found.append(((), NONE))
         return choice(found) if len(found) > 1 else found[0][1]
+
+
+def _case_test(case: ast.match_case | None, subject: Value, expr: ast.expr) -> Condition | bool | None:
+    """Return when a case is taken; ``None`` if always, ``False`` if never."""
+    if case is None or (isinstance(case.pattern, ast.MatchAs) and case.pattern.pattern is None and case.guard is None):
+        return None
+    pattern = case.pattern
+    if isinstance(pattern, ast.MatchValue) and isinstance(pattern.value, ast.Constant) and isinstance(subject, Known):
+        return None if pattern.value.value == subject.value else False
+    guard = f" if {ast.unparse(case.guard)}" if case.guard is not None else ""
+    return Condition(f"{text_of(subject, expr)} == {ast.unparse(pattern)}{guard}")
+
+
+def _spread(value: Value, targets: list[ast.expr]) -> list[Value] | None:
+    """Return the part of a row that each target of an unpacking gets; ``None`` if the row is not known."""
+    if isinstance(value, Known) and isinstance(value.value, (tuple, list)):
+        value = Seq([Known(v) for v in value.value])
+    if not isinstance(value, Seq) or value.star:
+        return None
+    items = list(value.items)
+    at = next((i for i, t in enumerate(targets) if isinstance(t, ast.Starred)), None)
+    if at is None:
+        return items if len(items) == len(targets) else None
+    behind = len(targets) - at - 1
+    if len(items) < at + behind:
+        return None
+    return [*items[:at], Seq(items[at : len(items) - behind]), *items[len(items) - behind :]]
 
 
 def _either(first: str | None, second: str | None) -> str | None:

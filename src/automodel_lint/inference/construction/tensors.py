@@ -3,12 +3,15 @@
 from __future__ import annotations
 
 import ast
+from collections.abc import Callable
 from dataclasses import replace
 from typing import TYPE_CHECKING
 
-from automodel_lint.inference.construction.truth import text_of
+from automodel_lint.inference.construction.heap import choice
+from automodel_lint.inference.construction.truth import parts, text_of
 from automodel_lint.inference.construction.values import (
     NONE,
+    TRUE,
     UNKNOWN,
     Choice,
     External_,
@@ -32,7 +35,7 @@ _DTYPES = frozenset(
 # Functions whose leading arguments are the shape.
 _SIZED = frozenset({"empty", "zeros", "ones", "rand", "randn"})
 _FROM_OTHER = frozenset({"empty_like", "zeros_like", "ones_like", "rand_like", "randn_like", "full_like"})
-_ALLOCATING = _SIZED | _FROM_OTHER | {"full", "tensor", "arange", "linspace", "eye", "as_tensor", "from_numpy", "outer"}
+_ALLOCATING = _SIZED | _FROM_OTHER | {"full", "tensor", "arange", "linspace", "eye", "as_tensor", "from_numpy"}
 _CASTS = {
     "float": "float32",
     "half": "float16",
@@ -41,7 +44,8 @@ _CASTS = {
     "long": "int64",
     "bool": "bool",
 }
-_KEEPS_ROLE = frozenset({"requires_grad_", "normal_", "zero_", "fill_", "uniform_", "copy_", "data"})
+_FEW = 4  # dtypes that give a variant each
+_KEEPS_ROLE = frozenset({"normal_", "zero_", "fill_", "uniform_", "copy_", "data"})
 
 
 def dtype_name(value: Value | None, expr: ast.AST | None = None) -> str | None:
@@ -68,16 +72,24 @@ def dtype_of(value: Value | None, how: str = "dtype") -> Dtype | None:
     return Dtype(name, how) if name is not None else None
 
 
+def with_dtype(run: Interpreter, asked: Value | None, make: Callable[[Dtype | None], Value]) -> Value:
+    """Return what ``make`` gives for a dtype argument; one of each where it is one of a few written dtypes."""
+    sides = parts(asked, run.heap) if isinstance(asked, Choice) else []
+    names = [dtype_name(v) for _, v in sides]
+    if len(set(names)) > 1 and len(names) <= _FEW and all(n and "." not in n and " " not in n for n in names):
+        return choice([(cond, make(dtype_of(v))) for cond, v in sides])
+    return make(dtype_of(asked))
+
+
 def call(run: Interpreter, fqn: str, args: list[Value], keywords: dict[str, Value], place: Place) -> Value | None:
     """Return what a function of torch gives; ``None`` if it is none that gives a tensor."""
     if not fqn.startswith("torch.") or fqn.startswith(("torch.nn.", "torch.cuda.", "torch.distributed.")):
         return None
     name = fqn.rpartition(".")[2]
     if fqn == f"torch.{name}" and name in _ALLOCATING:
-        dtype = dtype_of(keywords.get("dtype"))
-        if dtype is None and name in _FROM_OTHER and args and isinstance(args[0], TensorValue):
-            dtype = args[0].dtype
-        return TensorValue(dtype, _shape(name, args, keywords), place)
+        shape = _shape(name, args, keywords)
+        other = args[0].dtype if name in _FROM_OTHER and args and isinstance(args[0], TensorValue) else None
+        return with_dtype(run, keywords.get("dtype"), lambda dtype: TensorValue(dtype or other, shape, place))
     if name == "get_default_dtype":
         return Thing("torch.get_default_dtype()")
     if name[:1].islower() and fqn == f"torch.{name}" and name not in ("device", "compile", "jit", "dtype"):
@@ -132,7 +144,7 @@ def attribute(owner: TensorValue, name: str) -> Value:
     return Method(owner, name)
 
 
-def method(owner: TensorValue, name: str, args: list[Value], keywords: dict[str, Value]) -> Value:
+def method(run: Interpreter, owner: TensorValue, name: str, args: list[Value], keywords: dict[str, Value]) -> Value:
     """Return what calling a method of a tensor gives."""
     if name in _CASTS:
         return replace(owner, role="", dtype=Dtype(_CASTS[name], "float"))
@@ -143,6 +155,9 @@ def method(owner: TensorValue, name: str, args: list[Value], keywords: dict[str,
             if dtype is not None and _is_dtype(value):
                 return replace(owner, role="", dtype=dtype)
         return replace(owner, role="")
+    if name == "requires_grad_":
+        freeze(run, owner, args[0] if args else TRUE)
+        return owner
     if name in ("size", "numel", "dim", "item", "tolist", "stride", "element_size", "data_ptr"):
         return Thing(f"{name}()")
     if name.startswith(("new_", "register_")):
@@ -168,3 +183,28 @@ def as_buffer(value: Value, persistent: bool, place: Place | None = None) -> Val
     """Return a tensor as a buffer."""
     tensor = value if isinstance(value, TensorValue) else TensorValue(None, None, place or Place("", ast.Pass()))
     return replace(tensor, role="buffer", persistent=persistent, place=place or tensor.place)
+
+
+def freeze(run: Interpreter, tensor: TensorValue, wanted: Value) -> None:
+    """Execute ``tensor.requires_grad = wanted``; under a condition the tensor may be trained all the same."""
+    if isinstance(wanted, Known) and not run.heap.conditions:
+        for one in (tensor, tensor.origin):
+            if one is not None:
+                one.trainable = bool(wanted.value)
+
+
+def cast_to(name: str, args: list[Value], keywords: dict[str, Value]) -> Dtype | None:
+    """Return the dtype that ``module.<name>(…)`` casts to; ``None`` if it does not cast."""
+    if name in _CASTS:
+        return Dtype(_CASTS[name], "float")
+    for value in [keywords["dtype"]] if "dtype" in keywords else args if name in ("to", "type") else ():
+        if _is_dtype(value):
+            return dtype_of(value, "to")
+    return None
+
+
+def cast(tensor: TensorValue, dtype: Dtype) -> None:
+    """Cast a tensor of a module in place; one of whole numbers stays as it is."""
+    whole = tensor.dtype is not None and tensor.dtype.name.startswith(("int", "uint", "bool"))
+    if not whole:
+        tensor.dtype = dtype

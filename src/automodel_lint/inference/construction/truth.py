@@ -105,6 +105,10 @@ def known_truth(value: Value) -> bool | None:
         return True if value.items is None else known_truth(value.items)
     if isinstance(value, (ClassValue, Callable_, Partial, ModuleName)) or is_dtype(value):
         return True
+    if isinstance(value, Thing) and value.given:
+        return True
+    if isinstance(value, External_) and value.fqn == "typing.TYPE_CHECKING":
+        return False
     return False if value is ABSENT else None
 
 
@@ -216,8 +220,8 @@ def _identity(left: Value, right: Value) -> bool | None:
         made = isinstance(one, (Obj, Seq, Map, ClassValue, Callable_, Partial, ModuleName, TensorValue))
         if made and isinstance(other, Known):
             return False
-        if isinstance(one, Thing) and one.cls is not None and isinstance(other, Known) and other.value is None:
-            return False  # a config of its own is there
+        if isinstance(one, Thing) and one.given and isinstance(other, Known) and not other.value:
+            return False
     if isinstance(left, ClassValue) and isinstance(right, ClassValue):
         return left.cls is right.cls
     if isinstance(left, External_) and isinstance(right, External_):

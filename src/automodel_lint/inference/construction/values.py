@@ -71,16 +71,20 @@ class Stored(Value):
 class Thing(Stored):
     """Something that only a config or a caller knows, by the expression it comes from.
 
-    ``cls`` is its class if an annotation or the config's source says, ``guessed`` whether that is only the default of
-    a config that admits any; ``pattern`` is what it is as a part of a name.
+    Attributes:
+        cls: its class, if an annotation or the config's source says.
+        pattern: what it is as a part of a name.
+        guessed: whether its class is only the default of a config that admits any.
+        given: whether it surely is something true (``x or 4``, a sub-config that is always made).
+        made: whether code makes it, so that its constructor's defaults hold.
     """
 
-    __slots__ = ("cls", "guessed", "pattern", "text")
+    __slots__ = ("cls", "given", "guessed", "made", "pattern", "text")
 
     def __init__(self, text: str, cls: ClassEntity | None = None, pattern: str = "*"):
         super().__init__()
         self.text, self.cls, self.pattern = text, cls, pattern
-        self.guessed = False
+        self.guessed = self.given = self.made = False
 
 
 class Test(Value):
@@ -104,9 +108,10 @@ class Obj(Stored):
         hidden: names that hold a module or tensor without registering it.
         opaque: why it could not be followed.
         items: for ``ModuleList``, ``Sequential``, ``ModuleDict`` and their like, the container behind it.
+        holds_parameters: whether tensors in the container are parameters (``ParameterList``, ``ParameterDict``).
     """
 
-    __slots__ = ("buffers", "cls", "hidden", "is_module", "items", "opaque", "place", "type_fqn")
+    __slots__ = ("buffers", "cls", "hidden", "holds_parameters", "is_module", "items", "opaque", "place", "type_fqn")
 
     def __init__(self, cls: ClassEntity | None, type_fqn: str, is_module: bool, place: Place):
         super().__init__()
@@ -114,6 +119,7 @@ class Obj(Stored):
         self.buffers: dict[str, bool] = {}
         self.hidden: set[str] = set()
         self.opaque: str | None = None
+        self.holds_parameters = False
         self.items: Seq | Map | None = None
 
 
@@ -180,6 +186,7 @@ class TensorValue(Value):
     trainable: bool = True
     persistent: bool = True
     wrapped: bool = False
+    origin: TensorValue | None = None  # the parameter that this one was got from by going over all of them
 
 
 @dataclass(eq=False)
@@ -230,6 +237,13 @@ class Method(Value):
 
     owner: Value
     name: str
+
+
+@dataclass(eq=False)
+class Spread(Value):
+    """An argument ``*rows`` of which the elements are not known one by one."""
+
+    values: tuple[Value, ...]
 
 
 @dataclass(eq=False)
