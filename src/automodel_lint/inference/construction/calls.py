@@ -5,7 +5,7 @@ from __future__ import annotations
 import ast
 from typing import TYPE_CHECKING
 
-from automodel_lint.inference.construction import tensors
+from automodel_lint.inference.construction import tensors, torch_specs
 from automodel_lint.inference.construction.builtin_calls import Builtins
 from automodel_lint.inference.construction.frames import Frame
 from automodel_lint.inference.construction.heap import choice
@@ -99,15 +99,19 @@ class Calls:
     def _builds_model(self, owner: Value, name: str) -> bool:
         """Whether a loader is transformers' own, which constructs the class from its config."""
         if not isinstance(owner, ClassValue):
-            name = owner.fqn.rpartition(".")[2] if isinstance(owner, External_) else ""
-            served = name.endswith(("Config", "Processor", "Tokenizer", "TokenizerFast", "Extractor"))
-            return name[:1].isupper() and owner.fqn.startswith("transformers.") and not served  # type: ignore
+            return isinstance(owner, External_) and self._may_be_model(owner.fqn)
         cls = owner.cls
         if self.run.hf.is_config(cls):
             return False
         members, _ = self.run.classes.find(cls, name)
         ours = members and self.run.classes.is_local(members[-1].owner)
         return not ours and (self.run.is_module_class(cls) or cls.name.startswith("AutoModel"))
+
+    def _may_be_model(self, fqn: str) -> bool:
+        """Whether a library's class may be a model, by its name."""
+        name = fqn.rpartition(".")[2]
+        served = name.endswith(("Config", "Processor", "Tokenizer", "TokenizerFast", "Extractor", "Cache"))
+        return name[:1].isupper() and not served and not self.run.is_harmless(fqn)
 
     def _keywords(self, expr: ast.Call, frame: Frame) -> dict[str, Value]:
         found: dict[str, Value] = {}
@@ -146,6 +150,9 @@ class Calls:
         if isinstance(func, Choice):
             return self._each_side(func, args, keywords, place, frame)
         if isinstance(func, ClassValue):
+            known = torch_specs.public_name(func.cls.fqn)
+            if known is not None:
+                return self.libraries.call(known, args, keywords, place, frame)
             return self.run.instances.make(func.cls, args, keywords, place)
         if isinstance(func, Callable_):
             return self._function(func, args, keywords, place)

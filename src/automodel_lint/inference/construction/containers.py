@@ -26,7 +26,7 @@ from automodel_lint.inference.construction.values import (
     Thing,
     Value,
 )
-from automodel_lint.inference.module_tree import Condition, part_matches
+from automodel_lint.inference.module_tree import Condition, Place, part_matches
 
 if TYPE_CHECKING:
     from automodel_lint.inference.construction.interpreter import Interpreter
@@ -41,10 +41,10 @@ class Containers:
 
     # -- reading --------------------------------------------------------------------------------------------------
 
-    def item(self, owner: Value, key: Value, expr: ast.Subscript) -> Value:
+    def item(self, owner: Value, key: Value, expr: ast.Subscript, place: Place) -> Value:
         """Return ``owner[key]`` for a single owner."""
         if isinstance(owner, Obj) and owner.items is not None:
-            return self.item(owner.items, key, expr)
+            return self.item(owner.items, key, expr, place)
         if isinstance(owner, Map):
             return self._entry(owner, key, expr)
         if isinstance(owner, Seq):
@@ -58,7 +58,7 @@ class Containers:
             return owner.owner.slots.get(key_of(key), UNKNOWN)
         if isinstance(owner, Thing):
             return Thing(shortened(f"{owner.text}[{text_of(key, expr.slice)}]", expr))
-        return self.run.hf.item(owner, key)
+        return self.run.hf.item(owner, key, place)
 
     def _entry(self, owner: Map, key: Value, expr: ast.Subscript) -> Value:
         at = key_of(key)

@@ -38,7 +38,7 @@ from automodel_lint.inference.construction.values import (
     Thing,
     Value,
 )
-from automodel_lint.inference.module_tree import Condition
+from automodel_lint.inference.module_tree import Condition, Place
 
 if TYPE_CHECKING:
     from automodel_lint.inference.construction.interpreter import Interpreter
@@ -243,7 +243,8 @@ class Expressions:
         if isinstance(expr.slice, ast.Slice):
             return self.each(owner, lambda single: self.run.containers.sliced(single, expr, frame))
         key = self.value(expr.slice, frame)
-        return self.each(owner, lambda single: self.run.containers.item(single, key, expr))
+        place = self.run.site or Place(frame.scope.module.path, expr)
+        return self.each(owner, lambda single: self.run.containers.item(single, key, expr, place))
 
     def _text(self, expr: ast.JoinedStr, frame: Frame) -> Value:
         pieces: list[str] = []

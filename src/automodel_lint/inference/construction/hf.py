@@ -4,19 +4,23 @@ from __future__ import annotations
 
 import ast
 import re
+from dataclasses import replace
 from typing import TYPE_CHECKING
 
 from automodel_lint.inference.bindings import FUNCTIONS, dotted, parts_of, walk_here
+from automodel_lint.inference.construction.instances import is_property
 from automodel_lint.inference.construction.truth import parts
 from automodel_lint.inference.construction.values import (
     ABSENT,
     NONE,
     UNKNOWN,
+    Callable_,
     Choice,
     ClassValue,
     External_,
     Known,
     Obj,
+    Test,
     Thing,
     Unknown,
     Value,
@@ -73,12 +77,25 @@ class HuggingFace:
             literal = self._literal(owner.cls, name) or (self._default(owner.cls, name) if owner.made else None)
             if literal is not None:
                 return literal
+            computed = self._property(owner, name)
+            if computed is not None:
+                return computed
             cls, guessed = self.sub_config(owner.cls, name)
         made = Thing(f"{owner.text}.{name}", cls)
         made.guessed = guessed or owner.guessed
         made.given = cls is not None and self.is_always_made(owner.cls, name)  # type: ignore[arg-type]
         owner.slots[name] = made  # what is set on it later is seen by all that read it
         return made
+
+    def _property(self, owner: Thing, name: str) -> Value | None:
+        """A property of a config, over its fields; ``None`` where that says no more than its name."""
+        assert owner.cls is not None
+        member = self.run.globals.class_member(owner.cls, name)
+        if not isinstance(member, Callable_) or not is_property(member):
+            return None
+        value = self.run.calls.invoke(replace(member, bound=owner), [], {})
+        plain = isinstance(value, (Known, Test)) or (isinstance(value, Thing) and "(" not in value.text)
+        return value if plain else None
 
     def _default(self, cls: ClassEntity, name: str) -> Value | None:
         """The default of a field in a config that code makes: of its constructor's parameter, or of its class body."""
@@ -318,13 +335,17 @@ class HuggingFace:
         """Return a table of transformers' own (``OrderedDict([("llama", "LlamaConfig"), …])``)."""
         return self.run.tables(module, name)
 
-    def item(self, owner: Value, key: Value) -> Value:
+    def item(self, owner: Value, key: Value, place: Place) -> Value:
         """Return what a table of a library gives for a key."""
         if isinstance(owner, (External_, Obj)) and isinstance(key, Known):
             fqn = owner.fqn if isinstance(owner, External_) else owner.type_fqn
             if fqn.endswith(("CONFIG_MAPPING", "_LazyConfigMapping")):
                 found = self.config_of(key.value)
                 return ClassValue(found) if found is not None else UNKNOWN
+        if isinstance(owner, (External_, Obj)):
+            fqn = owner.fqn if isinstance(owner, External_) else owner.type_fqn
+            if fqn.endswith(("activations.ACT2FN", "activations.ClassInstantier")):
+                return Obj(None, "transformers.activations.ACT2FN", True, place)
         if isinstance(owner, Unknown) and owner.module:
             return owner
         return UNKNOWN

@@ -92,6 +92,8 @@ class Instances:
             order = order[order.index(after) + 1 :]
         for ancestor in order:
             if isinstance(ancestor, ClassEntity):
+                if ancestor.fqn == "torch.nn.modules.module.Module":
+                    return NONE
                 if run.hf.is_root(ancestor):
                     return run.hf.construct_root(made, args, keywords)
                 init = run.classes.local(ancestor, "__init__")
@@ -114,7 +116,7 @@ class Instances:
             if name == "PreTrainedModel":
                 self.run.hf.construct_root(made, args, keywords)
             return False
-        if not made.is_module or ancestor.fqn.partition(".")[0] in self.run.harmless:
+        if not made.is_module or self.run.is_harmless(ancestor.fqn):
             return False
         made.opaque = made.opaque or self.run.why_opaque(ancestor.fqn)
         return True
@@ -167,7 +169,8 @@ class Instances:
         if isinstance(owner, ModuleName):
             return self.run.globals.imported(owner.fqn, name)
         if isinstance(owner, External_):
-            return External_(f"{owner.fqn}.{name}")
+            last = owner.fqn.rpartition(".")[2]
+            return Known(last) if name in ("__name__", "__qualname__") else External_(f"{owner.fqn}.{name}")
         if isinstance(owner, ClassValue):
             return self._of_class(owner, name)
         if isinstance(owner, Super):
@@ -210,7 +213,7 @@ class Instances:
         return Callable_(function.node, function.scope, function.owner, owner, None, function.fqn)
 
     def _of_class(self, owner: ClassValue, name: str) -> Value:
-        if name == "__name__":
+        if name in ("__name__", "__qualname__"):
             return Known(owner.cls.name)
         found = self.run.globals.class_member(owner.cls, name)
         if isinstance(found, Callable_):

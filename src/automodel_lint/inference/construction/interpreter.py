@@ -38,7 +38,6 @@ class Interpreter:
         self.classes = classes
         self.names = classes.names
         self.torch_names = torch_names
-        self.harmless = _HARMLESS
         self.heap = Heap()
         self.depth = 0  # open loops that run any number of times
         self.site: Place | None = None  # the call in a method that led into a factory: what it makes is written there
@@ -83,7 +82,11 @@ class Interpreter:
     def _may_be(self, ancestor: Ancestor) -> bool:
         if isinstance(ancestor, ClassEntity) or not self.classes.is_opaque(ancestor):
             return False
-        return ancestor.fqn.partition(".")[0] not in self.harmless
+        return not self.is_harmless(ancestor.fqn)
+
+    def is_harmless(self, fqn: str) -> bool:
+        """Tell whether a library's name surely is no module."""
+        return fqn.partition(".")[0] in _HARMLESS and not fqn.startswith("einops.layers.")
 
     def why_opaque(self, fqn: str) -> str:
         """Return why a name without source cannot be followed."""

@@ -80,7 +80,7 @@ class Libraries:
             if at_hand is not None:
                 return self.run.instances.make(at_hand, args, keywords, place)
             return self._opaque(fqn, place) if name[:1].isupper() else UNKNOWN
-        if (top in self.run.harmless and not fqn.startswith("einops.layers.")) or fqn.startswith("builtins."):
+        if self.run.is_harmless(fqn) or fqn.startswith("builtins."):
             return Thing(f"{name}()") if fqn.startswith(("torch.", "builtins.")) else UNKNOWN
         if top == "transformers" and name.endswith(("Config", "Cache", "Output", "Processor", "Tokenizer", "Mixin")):
             return UNKNOWN

@@ -88,6 +88,7 @@ class ModuleMethods:
         if name != "weight_norm" or not isinstance(own, TensorValue):
             if name in _REPARAMETRIZING:
                 owner.opaque = f"{name} gives its tensors other names"
+                owner.slots.pop(weight, None)
             return owner
         if is_new:
             holder, names = self._holder(owner, weight, place), ("original0", "original1")
@@ -161,7 +162,9 @@ class ModuleMethods:
     def _child(self, owner: Value, name: str) -> Value:
         if isinstance(owner, Obj) and owner.items is not None:
             key = Known(int(name)) if isinstance(owner.items, Seq) and name.isdigit() else Known(name)
-            return self.run.containers.item(owner.items, key, ast.Subscript(ast.Name(name), ast.Constant(name)))
+            return self.run.containers.item(
+                owner.items, key, ast.Subscript(ast.Name(name), ast.Constant(name)), owner.place
+            )
         return self.run.instances.attribute(owner, name, ast.Name(name))
 
     def _children(self, owner: Obj, named: bool) -> Seq:

@@ -256,7 +256,8 @@ class Statements:
     def bind(self, target: ast.expr, value: Value, frame: Frame) -> None:
         """Assign a value to a target of whatever shape."""
         if isinstance(target, ast.Name):
-            frame.names[target.id] = Thing(target.id) if isinstance(value, Thing) and not value.text else value
+            unnamed = isinstance(value, Thing) and not value.text
+            frame.names[target.id] = Thing(target.id, pattern=value.pattern) if unnamed else value  # type: ignore
         elif isinstance(target, ast.Attribute):
             owner = self.run.expressions.value(target.value, frame)
             self.run.instances.assign(owner, target.attr, value, target)

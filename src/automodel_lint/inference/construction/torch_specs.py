@@ -184,3 +184,11 @@ def key_of(fqn: str) -> str | None:
     key = f"torch.nn.{name}"
     known = key in _SPECS or name in LISTS | DICTS | _EMPTY or name == "MultiheadAttention"
     return key if known and not fqn.startswith(("torch.nn.utils.", "torch.nn.functional.", "torch.nn.init.")) else None
+
+
+def public_name(fqn: str) -> str | None:
+    """Return the name under which torch offers a class of its own source, where that says what it holds."""
+    if not fqn.startswith(("torch.nn.modules.", "torch.nn.parameter.")):
+        return None
+    public = f"torch.nn.{fqn.rpartition('.')[2]}"
+    return public if key_of(public) is not None or public in ("torch.nn.Parameter", "torch.nn.Buffer") else None

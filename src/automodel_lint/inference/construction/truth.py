@@ -219,7 +219,7 @@ def _identity(left: Value, right: Value) -> bool | None:
     for one, other in ((left, right), (right, left)):
         made = isinstance(one, (Obj, Seq, Map, ClassValue, Callable_, Partial, ModuleName, TensorValue))
         if made and isinstance(other, Known):
-            return False
+            return False if isinstance(other.value, (str, int, float, type(None))) else None
         if isinstance(one, Thing) and one.given and isinstance(other, Known) and not other.value:
             return False
     if isinstance(left, ClassValue) and isinstance(right, ClassValue):
