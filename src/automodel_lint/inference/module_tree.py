@@ -49,11 +49,13 @@ class Dtype:
 
     ``name`` is a torch dtype (``float32``, ``bfloat16``, ``int64``, …) or the config expression it comes from
     (``config.torch_dtype``). ``how`` says by what it was given: ``dtype`` (an argument), ``to``
-    (``.to(torch.float32)``) or ``float`` (``.float()``, ``.half()``, …).
+    (``.to(torch.float32)``), ``float`` (``.float()``, ``.half()``, …), or ``default``: nobody gave it, it is the
+    default of a factory's or a layer's parameter, and ``place`` is the call that left it out.
     """
 
     name: str
     how: str = "dtype"
+    place: Place | None = None
 
     @property
     def is_fp32(self) -> bool:

@@ -151,6 +151,8 @@ class Builtins:
                 return default
             return self.run.hf.field(owner, key)
         found = self.run.instances.attribute(owner, key, place.node)
+        if isinstance(found, External_) and isinstance(name, Known) and name.left_out is not None:
+            return External_(found.fqn, name.left_out)  # ``getattr(torch, "bfloat16")``
         missing = isinstance(found, Method) and isinstance(owner, (Obj, ClassValue, Known))
         if default is not None and missing and not (isinstance(owner, Obj) and owner.opaque):
             return default

@@ -80,6 +80,7 @@ class Calls:
             func = self.run.expressions.value(expr.func, frame)
         args = self._arguments(expr.args, frame)
         keywords = self._keywords(expr, frame)
+        self.run.calling = place
         return self.apply(func, args, keywords, place, frame)
 
     def _arguments(self, exprs: list[ast.expr], frame: Frame) -> list[Value]:
@@ -248,6 +249,7 @@ class Calls:
 
     def _bind(self, func: Callable_, args: list[Value], keywords: dict[str, Value], frame: Frame) -> None:
         """Give the parameters their values: given, or by default."""
+        place = self.run.calling
         signature = func.node.args
         positional = [*signature.posonlyargs, *signature.args]
         spread = [v for a in args if isinstance(a, Spread) for v in a.values]
@@ -266,7 +268,8 @@ class Calls:
                 frame.names[name] = rest.pop(name)
             elif name in defaults:
                 outer = func.closure or Frame(func.scope)
-                frame.names[name] = self.run.expressions.value(defaults[name], outer)
+                value = self.run.expressions.value(defaults[name], outer)
+                frame.names[name] = tensors.left_out(value, place)
             else:
                 frame.names[name] = Thing(name, self.run.hf.annotated(parameter.annotation, func.scope))
         if signature.vararg is not None:
@@ -332,7 +335,7 @@ def _memo_key(func: Callable_, args: list[Value], keywords: dict[str, Value]) ->
 def _identity(value: Value) -> object:
     if isinstance(value, Known) and isinstance(value.value, (str, int, float, bool, type(None))):
         return (type(value.value), value.value)
-    return value.fqn if isinstance(value, External_) else value
+    return (value.fqn, value.left_out) if isinstance(value, External_) else value
 
 
 def _is_plain(value: Value) -> bool:

@@ -34,6 +34,10 @@ class Heap:
                 journal.setdefault((id(owner), key), (owner, key, owner.slots.get(key, ABSENT)))
         owner.slots[key] = value
 
+    def is_fresh(self, owner: Stored) -> bool:
+        """Tell whether something was made in the innermost branch, so that changes of it need no condition."""
+        return not self._journals or owner.serial >= self._journals[-1][0]
+
     def _begin(self) -> None:
         self._journals.append((next(_SERIAL), {}))
 

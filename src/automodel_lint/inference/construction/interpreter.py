@@ -41,6 +41,7 @@ class Interpreter:
         self.heap = Heap()
         self.depth = 0  # open loops that run any number of times
         self.site: Place | None = None  # the call in a method that led into a factory: what it makes is written there
+        self.calling: Place | None = None  # the call that is being made
         self.stack: list[int] = []  # functions under way
         self.making: list[ClassEntity] = []  # classes under construction
         self.constructing: list[Obj] = []  # the objects that these are

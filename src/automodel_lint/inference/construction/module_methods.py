@@ -71,7 +71,7 @@ class ModuleMethods:
 
     def _change(self, owner: Obj, name: str, args: list[Value], keywords: dict[str, Value]) -> None:
         """Cast or freeze a module that was just built. A cast of the object under construction is not allocation."""
-        if self.heap.conditions or owner in self.run.constructing:
+        if owner in self.run.constructing or not self.heap.is_fresh(owner):
             return
         if name == "requires_grad_":
             for tensor in tensors_below(owner, set()):

@@ -69,7 +69,18 @@ def dtype_name(value: Value | None, expr: ast.AST | None = None) -> str | None:
 def dtype_of(value: Value | None, how: str = "dtype") -> Dtype | None:
     """Return a dtype as given by an argument."""
     name = dtype_name(value)
+    if name is not None and isinstance(value, External_) and value.left_out is not None:
+        return Dtype(name, "default", value.left_out)
     return Dtype(name, how) if name is not None else None
+
+
+def left_out(value: Value, place: Place | None) -> Value:
+    """Return a parameter's default; of a dtype it is kept which call left it out."""
+    if isinstance(value, External_) and dtype_name(value) is not None:
+        return External_(value.fqn, place)
+    if isinstance(value, Known) and isinstance(value.value, str) and value.value.removeprefix("torch.") in _DTYPES:
+        return Known(value.value, place)
+    return value
 
 
 def with_dtype(run: Interpreter, asked: Value | None, make: Callable[[Dtype | None], Value]) -> Value:

@@ -24,12 +24,15 @@ class Value:
 
 
 class Known(Value):
-    """A Python value that the source decides: a literal, an enum member (as its dotted name)."""
+    """A Python value that the source decides: a literal, an enum member (as its dotted name).
 
-    __slots__ = ("value",)
+    ``left_out`` is the call that left a dtype to this default.
+    """
 
-    def __init__(self, value: Any):
-        self.value = value
+    __slots__ = ("left_out", "value")
+
+    def __init__(self, value: Any, left_out: Place | None = None):
+        self.value, self.left_out = value, left_out
 
 
 NONE = Known(None)
@@ -210,9 +213,13 @@ class ClassValue(Value):
 
 @dataclass(eq=False)
 class External_(Value):
-    """A dotted name outside the source at hand: a library's function, class, module or constant."""
+    """A dotted name outside the source at hand: a library's function, class, module or constant.
+
+    ``left_out`` is the call that left a parameter to this default.
+    """
 
     fqn: str
+    left_out: Place | None = None
 
 
 @dataclass(eq=False)
