@@ -17,7 +17,7 @@ from automodel_lint.inference.names import (
     Scope,
     Value,
 )
-from automodel_lint.source import remembered
+from automodel_lint.source import Dep, remembered
 
 # Roots of torch, transformers and the standard library that carry neither weights nor policies of their own.
 MACHINERY = frozenset({"object", "Module", "ABC", "Generic", "Protocol", "GenerationMixin", "PushToHubMixin"})
@@ -58,6 +58,8 @@ class Classes:
         self.names = names
         self.tree = names.tree
         self._generators: dict[ast.AST, bool] = {}
+        self.plain_functions: set[ast.AST] = set()  # those that turned out to change nothing
+        self.defaults: dict[ClassEntity, tuple[object, frozenset[Dep]]] = {}  # what ``Cls()`` makes, and what it reads
 
     # -- hierarchy ------------------------------------------------------------------------------------------
 

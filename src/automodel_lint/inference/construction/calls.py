@@ -63,7 +63,6 @@ class Calls:
         self.modules = ModuleMethods(interpreter)
         self.libraries = Libraries(interpreter, self.builtins, self.modules)
         self._results: dict[tuple, Value] = {}
-        self._pure: set[ast.AST] = set()
 
     def call(self, expr: ast.Call, frame: Frame) -> Value:
         """Return what a call expression gives."""
@@ -217,13 +216,13 @@ class Calls:
         if key in self._results:
             return self._results[key]
         writes = self.heap.writes
-        if func.node in self._pure:  # its result is the same wherever it is called
+        if func.node in self.run.classes.plain_functions:  # its result is the same wherever it is called
             value = simplified(self.heap.anywhere(lambda: self._run(func, args, keywords, site)))
             self._results[key] = value
             return value
         value = simplified(self._run(func, args, keywords, site))
         if writes == self.heap.writes and _is_plain(value):
-            self._pure.add(func.node)
+            self.run.classes.plain_functions.add(func.node)
         return value
 
     def _run(self, func: Callable_, args: list[Value], keywords: dict[str, Value], site: Place | None) -> Value:

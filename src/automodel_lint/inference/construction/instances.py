@@ -67,11 +67,21 @@ class Instances:
         is_module = run.is_module_class(cls)
         if not is_module and cls.module.name.startswith("transformers."):
             return UNKNOWN
-        made = Obj(cls, cls.fqn, is_module, run.site or place)
+        if not is_module and not args and not keywords and is_dataclass(cls):
+            made = self._default_instance(cls, run.site or place)
+        else:
+            made = Obj(cls, cls.fqn, is_module, run.site or place)
+            self._constructed(made, cls, args, keywords)
+        if not is_module:
+            run.built.append(run.recorded(made))
+        return made
+
+    def _constructed(self, made: Obj, cls: ClassEntity, args: list[Value], keywords: dict[str, Value]) -> None:
+        run = self.run
         torch_modules.prepare(run, made, cls)
-        if is_module and cls in run.making:
+        if made.is_module and cls in run.making:
             made.opaque = f"{cls.name} contains itself"
-            return made
+            return
         run.making.append(cls)
         run.constructing.append(made)
         try:
@@ -79,8 +89,20 @@ class Instances:
         finally:
             run.making.pop()
             run.constructing.pop()
-        if not is_module:
-            run.built.append(run.recorded(made))
+
+    def _default_instance(self, cls: ClassEntity, place: Place) -> Obj:
+        """``BackendConfig()`` is the same wherever it is made: one is kept for all classes of the checkout."""
+        known = self.run.classes.defaults.get(cls)
+        if known is None:
+            kept = Obj(cls, cls.fqn, False, place)
+            with self.run.classes.tree.recording() as read:
+                self.heap.anywhere(lambda: self._constructed(kept, cls, [], {}))
+            known = self.run.classes.defaults[cls] = (kept, frozenset(read))
+        else:
+            self.run.classes.tree.note(*known[1])
+        made = self.replaced(known[0], {})  # type: ignore[arg-type]
+        assert isinstance(made, Obj)
+        made.place = place
         return made
 
     def construct(self, made: Obj, after: ClassEntity | None, args: list[Value], keywords: dict[str, Value]) -> Value:
