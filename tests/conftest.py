@@ -40,3 +40,17 @@ def cli() -> Cli:
         )
 
     return run
+
+
+@pytest.fixture(scope="session")
+def torch_python() -> str:
+    """An interpreter that has what ``requirements-torch.txt`` names; the linter's own needs none of it."""
+    chosen = os.environ.get("AUTOMODEL_LINT_TORCH_PYTHON")
+    path = Path(chosen) if chosen else ROOT / ".venv-truth" / "bin" / "python"
+    if not path.is_file():
+        pytest.fail(
+            f"{path}: no interpreter there. These tests really construct models: `make .venv-truth/.ready` makes one "
+            "with torch, or let AUTOMODEL_LINT_TORCH_PYTHON name one that has tests/requirements-torch.txt.",
+            pytrace=False,
+        )
+    return str(path)

@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import textwrap
 
+from .page_experts import EXPERTS
+
 MODEL = "nemo_automodel/components/models/acme/model.py"
 
 
@@ -12,6 +14,7 @@ def _file(text: str) -> str:
 
 
 CHECKOUT: dict[str, str] = {
+    **EXPERTS,
     "nemo_automodel/__init__.py": "",
     "nemo_automodel/_transformers/__init__.py": "",
     "nemo_automodel/_transformers/registry.py": _file(
@@ -127,6 +130,35 @@ CHECKOUT: dict[str, str] = {
             def initialize_weights(self, buffer_device=None, dtype=None):
                 for parameter in self.parameters():
                     parameter.data.normal_(0.0, 0.02)
+        '''
+    ),
+    "nemo_automodel/components/models/common/utils.py": _file(
+        '''
+        """Casts of a whole model that leave alone what its class keeps in fp32."""
+
+        from contextlib import contextmanager
+
+        import torch
+
+
+        def cast_model_to_dtype(model, dtype=torch.bfloat16, skip_modules=()):
+            """Cast a model; what its keep lists name has its exact value back afterwards."""
+            lists = (getattr(model, "_keep_in_fp32_modules_strict", ()), getattr(model, "_keep_in_fp32_modules", ()))
+            patterns = [pattern for patterns in lists for pattern in patterns or ()]
+            tensors = dict([*model.named_parameters(), *model.named_buffers()])
+            kept = {name: t.detach().clone() for name, t in tensors.items() if any(p in name for p in patterns)}
+            for name, tensor in tensors.items():
+                if not set(skip_modules) & set(name.split(".")) and tensor.is_floating_point():
+                    tensor.data = kept[name] if name in kept else tensor.data.to(dtype)
+
+
+        @contextmanager
+        def yield_fp32_model(model, restore_dtype=None):
+            """Give out a model in fp32 and cast it back in the end."""
+            before = restore_dtype or next(model.parameters()).dtype
+            cast_model_to_dtype(model, torch.float32)
+            yield model
+            cast_model_to_dtype(model, before)
         '''
     ),
     "nemo_automodel/components/models/acme/__init__.py": _file(

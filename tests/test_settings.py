@@ -6,6 +6,7 @@ from pathlib import Path
 
 import pytest
 
+from automodel_lint.config import ConfigError
 from automodel_lint.findings import Finding, Severity, Span
 from automodel_lint.session import Request, Session
 from automodel_lint.suppressions import read
@@ -71,6 +72,42 @@ def test_exemption_with_reason_and_a_stale_one(example: Path):
     (stale,) = [f for f in findings if f.code == "NAM003"]
     assert (stale.path, stale.span.line) == ("pyproject.toml", 5)
     assert "GoneForCausalLM" in stale.message
+
+
+ROUTED = """
+import torch
+import torch.nn as nn
+
+
+class Router(nn.Module):
+    def __init__(self, config):
+        super().__init__()
+        self.weight = nn.Parameter(torch.empty(config.hidden_size, config.hidden_size))
+        self.dt_bias = nn.Parameter(torch.zeros(config.hidden_size))
+        self.beta = nn.Parameter(torch.zeros(config.hidden_size))
+"""
+
+
+def test_names_of_fp32_tensors_change_the_verdict_kept_or_not(example: Path):
+    model = "self.model = ElmModel(config)"
+    _edit(example, ELM, model, f"{model}\n        self.router = Router(config)")
+    (example / ELM).write_text((example / ELM).read_text() + ROUTED)
+
+    def unpinned() -> str:
+        request = Request(paths=[str(example)], select=["NAM401"], cache=True)
+        return " ".join(f.message for f in Session(request).run().findings if f.path == ELM)
+
+    assert "`router.dt_bias`" in unpinned() and "beta" not in unpinned()
+    _settings(example, 'fp32-tensors = ["router.beta"]\n')
+    assert "`router.beta`" in unpinned() and "dt_bias" not in unpinned(), "the list replaces the default one"
+    _settings(example, "fp32-tensors = []\n")
+    assert unpinned() == ""
+
+
+def test_names_of_fp32_tensors_must_be_names(example: Path):
+    _settings(example, 'fp32-tensors = ["layers.*.A_log"]\n')
+    with pytest.raises(ConfigError, match=r"pyproject.toml:3: fp32-tensors: 'layers\.\*\.A_log' is not the name"):
+        _lint(example)
 
 
 def test_own_settings_file_wins_over_a_pyproject_above(example: Path):

@@ -36,6 +36,7 @@ class Config:
     per_path_ignores: dict[str, list[str]] = field(default_factory=dict)
     severity: dict[str, Severity] = field(default_factory=dict)
     exempt: dict[str, dict[str, str]] = field(default_factory=dict)
+    fp32_tensors: list[str] | None = None
     baseline: str | None = None
     fail_on: Severity = Severity.WARNING
     cache_dir: str | None = None
@@ -144,6 +145,7 @@ class _Reader:
             "per-path-ignores": self._per_path,
             "severity": self._severities,
             "exempt": self._exemptions,
+            "fp32-tensors": self._names,
             "fail-on": self._severity,
         }
         for key, value in self.table.items():
@@ -166,6 +168,12 @@ class _Reader:
     def _texts(self, key: str, value: Any) -> list[str]:
         if not isinstance(value, list) or not all(isinstance(v, str) for v in value):
             self._fail(key, f"{key} must be a list of texts")
+        return value
+
+    def _names(self, key: str, value: Any) -> list[str]:
+        for name in self._texts(key, value):
+            if not all(part.isidentifier() for part in name.split(".")):
+                self._fail(name or key, f"{key}: {name!r} is not the name of a tensor")
         return value
 
     def _globs(self, key: str, value: Any) -> list[str]:

@@ -30,10 +30,17 @@ class Verdict:
 
 
 class Engine:
-    """Runs the rules over one checkout."""
+    """Runs the rules over one checkout; ``fp32_names`` is what the settings say of intrinsically fp32 tensors."""
 
-    def __init__(self, checkout: Checkout, tree: SourceTree, outside: list[str], cache_file: str | None = None):
-        self.checkout, self.tree, self.outside = checkout, tree, outside
+    def __init__(
+        self,
+        checkout: Checkout,
+        tree: SourceTree,
+        outside: list[str],
+        cache_file: str | None = None,
+        fp32_names: list[str] | None = None,
+    ):
+        self.checkout, self.tree, self.outside, self.fp32_names = checkout, tree, outside, fp32_names
         self.cache = Cache(cache_file, tree)
         self._plan: Plan | None = None
         self._class_paths: list[str] = []
@@ -43,7 +50,7 @@ class Engine:
         """The domain over the checkout; a warm run, in which nothing is asked, does without."""
         from automodel_lint.domain.project import Project
 
-        project = Project(self.checkout, self.tree, self.outside)
+        project = Project(self.checkout, self.tree, self.outside, self.fp32_names)
         if self._plan is not None:
             project.adopt(self._plan)
         return project

@@ -7,6 +7,7 @@ import sys
 import time
 from collections.abc import Callable, Iterable
 from dataclasses import replace
+from typing import Any
 
 from automodel_lint.cache import FOLDER, cache_path
 from automodel_lint.config import Config, find, load, unknown_code
@@ -46,14 +47,28 @@ class Session:
     def run(self, progress: Callable[[int, int], None] | None = None) -> Report:
         """Lint and return what is to be shown."""
         started = time.perf_counter()
-        tree = SourceTree(self.checkout.root, self.request.overlay)
-        libraries = ("transformers", "nemo_automodel")
-        outside = [p for p in self.search_path if any(os.path.isdir(os.path.join(p, name)) for name in libraries)]
-        engine = Engine(self.checkout, tree, outside, self._cache_file(outside))
+        tree, outside = self._tree(), self._outside()
+        engine = Engine(self.checkout, tree, outside, self._cache_file(outside), self.config.fp32_tensors)
         verdict = engine.run(progress)
         report = Selection(self.request, self.config, self.checkout, tree, verdict).report()
         report.seconds = time.perf_counter() - started
         return report
+
+    def project(self) -> Any:
+        """Return the domain over the checkout, with its registrations read, for who shows it instead of linting it."""
+        from automodel_lint.domain.project import Project
+
+        project = Project(self.checkout, self._tree(), self._outside(), self.config.fp32_tensors)
+        project.adopt(project.read_plan())
+        return project
+
+    def _tree(self) -> SourceTree:
+        return SourceTree(self.checkout.root, self.request.overlay)
+
+    def _outside(self) -> list[str]:
+        """The folders of the search path in which libraries lie that are followed."""
+        libraries = ("transformers", "nemo_automodel")
+        return [p for p in self.search_path if any(os.path.isdir(os.path.join(p, name)) for name in libraries)]
 
     def _cache_file(self, outside: list[str]) -> str | None:
         if not self.request.cache:
@@ -67,7 +82,8 @@ class Session:
             folder = os.path.join(self.checkout.root, FOLDER)
         state = "buffers" if self.request.overlay else "files"  # an editor must not throw away what the hooks keep
         where = (self.checkout.root, self.checkout.source_root, self.checkout.package, self.checkout.plugin or "")
-        return cache_path(folder, state, *where, *outside)
+        options = repr(self.config.fp32_tensors)  # what changes verdicts, not only what of them is shown
+        return cache_path(folder, state, options, *where, *outside)
 
 
 def sessions(request: Request) -> list[Session]:

@@ -203,7 +203,9 @@ def _own_class(files: Files, paths: list[str]) -> Files:
         for cls in classes(source.tree):
             for method in (s for s in cls.body if isinstance(s, ast.FunctionDef) and s.args.args):
                 first = method.args.args[0].arg
-                for call in (n for n in ast.walk(method) if isinstance(n, ast.Call) and isinstance(n.func, ast.Name)):
+                inside = {n for c in ast.walk(method) if isinstance(c, ast.ClassDef) for n in ast.walk(c)}
+                calls = (n for n in ast.walk(method) if isinstance(n, ast.Call) and n not in inside)
+                for call in (c for c in calls if isinstance(c.func, ast.Name)):
                     if call.func.id == "type" and len(call.args) == 1 and source.segment(call.args[0]) == first:
                         source.replace(call, f"{first}.__class__")
                     elif call.func.id == "super" and not call.args:

@@ -17,6 +17,7 @@ COMMANDS = {
     "explain": "show the page of a rule",
     "init": "write the settings of a project",
     "rules": "list the rules",
+    "tree": "show the modules, parameters and buffers that a model constructs",
 }
 
 

@@ -70,7 +70,7 @@ def command(paths: tuple[str, ...], **options: Any) -> None:
     else:
         reporter = importlib.import_module(f"automodel_lint.reporters.{options['output_format']}")
         text = reporter.render(report, verbose=options["verbose"], quiet=options["quiet"])
-    _write(text, options["output_file"])
+    write(text, options["output_file"])
     threshold = Severity.parse(options["fail_on"]) if options["fail_on"] else None
     failed = any(r.fails(r.config.fail_on if threshold is None else threshold) for r in reports)
     failed = failed and not options["exit_zero"] and not options["show_files"]
@@ -137,7 +137,8 @@ def _run(session: Session) -> Report:
             bar.stop()
 
 
-def _write(text: str, path: str | None) -> None:
+def write(text: str, path: str | None) -> None:
+    """Print what a command shows, with colours where they are wanted, or write it to a file without."""
     if path is None:
         plain = os.environ.get("NO_COLOR") or os.environ.get("TERM") == "dumb"
         colour = True if os.environ.get("FORCE_COLOR") else False if plain else None

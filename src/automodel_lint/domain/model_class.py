@@ -123,7 +123,7 @@ class ModelClass:
     @cached_property
     def owns_causal_head(self) -> bool:
         """Whether the class owns a causal language-model head."""
-        return owns_causal_head(self.classes, self.entity)
+        return owns_causal_head(self.classes, self.entity, lambda: self.module_tree)
 
     @cached_property
     def pins(self) -> Pins:

@@ -23,6 +23,7 @@ FOLLOWED = ("transformers",)
 NEWER = (
     "HFCheckpointingMixin",
     "TieSupport",
+    "_keep_in_fp32_modules_strict",
     "query_capabilities",
     "reject_tie_word_embeddings_flip",
     "reject_unsupported_tie_word_embeddings",

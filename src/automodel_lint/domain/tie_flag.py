@@ -25,6 +25,7 @@ class FlagReader:
 
     def __init__(self, view: MethodView, fed: frozenset[str] = frozenset()):
         self.view = view
+        self._asked: set[str] = set()  # names that are being looked into, lest two that feed each other never end
         self.fed = fed | {a.arg for a in all_arguments(view.node.args) if FLAG in a.arg or a.arg.startswith("tie")}
 
     def consults(self, test: ast.AST) -> bool:
@@ -78,8 +79,11 @@ class FlagReader:
         if node.id in self.fed:
             return True
         values = [b.node for b in self.view.scope.frames[0].live(node.id) if isinstance(b.node, ast.expr)]
-        if values:
-            return any(self.consults(v) for v in values if node not in ast.walk(v))
+        if values and node.id not in self._asked:
+            self._asked.add(node.id)
+            found = any(self.consults(v) for v in values)
+            self._asked.discard(node.id)
+            return found
         found = self.view.classes.names.resolve(node, self.view.scope)
         return any(isinstance(e, Value) and isinstance(e.expr, ast.Constant) and e.expr.value == FLAG for e in found)
 

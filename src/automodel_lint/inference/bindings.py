@@ -9,6 +9,7 @@ from dataclasses import dataclass, field
 
 FUNCTIONS = (ast.FunctionDef, ast.AsyncFunctionDef)
 _RUN_LATER = (*FUNCTIONS, ast.ClassDef, ast.Lambda)
+_SIMPLE = (*_RUN_LATER, ast.expr_context, ast.operator, ast.unaryop)  # what nobody looks for
 
 
 @dataclass(eq=False)
@@ -215,8 +216,12 @@ def walk_here(node: ast.AST) -> Iterator[ast.AST]:
     while todo:
         current = todo.popleft()
         yield current
-        for child in ast.iter_child_nodes(current):
-            if not isinstance(child, _RUN_LATER):
+        # ``ast.iter_child_nodes``, which is half of the time, written out
+        for name in current._fields:
+            child = getattr(current, name, None)
+            if isinstance(child, list):
+                todo.extend(c for c in child if isinstance(c, ast.AST) and not isinstance(c, _RUN_LATER))
+            elif isinstance(child, ast.AST) and not isinstance(child, _SIMPLE):
                 todo.append(child)
 
 

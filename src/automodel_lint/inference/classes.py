@@ -7,7 +7,7 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from functools import cached_property
 
-from automodel_lint.inference.bindings import FUNCTIONS, Binding, dotted, walk_here
+from automodel_lint.inference.bindings import FUNCTIONS, Binding, dotted, statements_here, walk_here
 from automodel_lint.inference.names import (
     ClassEntity,
     Entity,
@@ -58,6 +58,7 @@ class Classes:
         self.names = names
         self.tree = names.tree
         self._generators: dict[ast.AST, bool] = {}
+        self._nodes: dict[ast.AST, tuple[ast.AST, ...]] = {}
         self.plain_functions: set[ast.AST] = set()  # those that turned out to change nothing
         self.defaults: dict[ClassEntity, tuple[object, frozenset[Dep]]] = {}  # what ``Cls()`` makes, and what it reads
 
@@ -165,8 +166,16 @@ class Classes:
         """Tell whether a function yields."""
         known = self._generators.get(function)
         if known is None:
-            yields = (n for s in function.body for n in walk_here(s) if isinstance(n, (ast.Yield, ast.YieldFrom)))
-            known = self._generators[function] = next(yields, None) is not None
+            values = (getattr(s, "value", None) for s in statements_here(function.body))
+            known = self._generators[function] = any(isinstance(v, (ast.Yield, ast.YieldFrom)) for v in values)
+        return known
+
+    def nodes_of(self, function: ast.FunctionDef | ast.AsyncFunctionDef) -> tuple[ast.AST, ...]:
+        """Return everything that running a function can run (nested functions and classes apart), walked once."""
+        known = self._nodes.get(function)
+        if known is None:
+            statements = [s for s in function.body if not isinstance(s, (*FUNCTIONS, ast.ClassDef))]
+            known = self._nodes[function] = tuple(n for s in statements for n in walk_here(s))
         return known
 
     def method_scope(self, cls: ClassEntity, function: ast.FunctionDef | ast.AsyncFunctionDef) -> Scope:
@@ -242,9 +251,7 @@ class MethodView:
 
     def walk(self) -> Iterator[ast.AST]:
         """Walk everything that running the method can run (nested functions and classes apart)."""
-        for statement in self.node.body:
-            if not isinstance(statement, (*FUNCTIONS, ast.ClassDef)):
-                yield from walk_here(statement)
+        return iter(self.classes.nodes_of(self.node))
 
     def calls(self) -> Iterator[ast.Call]:
         """Yield the calls that running the method can make."""
