@@ -36,6 +36,7 @@ VALUES = product((False, True), (False, True), (False, True), ("x", "y", "z"), (
 CASES = {Model: [Config(*values) for values in VALUES]}
 """
 ATTRIBUTES = ("up", "down", "gate", "norm", "proj", "attn")
+WEIGHTS = ("scale", "shift")  # names of their own: torch does not let a module take the place of a parameter
 
 
 class Program:
@@ -52,7 +53,7 @@ class Program:
 
     def _module(self) -> str:
         blocks = [HEAD]
-        for _ in range(self.draw.randint(1, 3)):
+        for _ in range(self.draw.randint(0, 1)):
             blocks.append(self._factory())
             blocks.append(self._class(self._fresh("Part"), "nn.Module", "config: Config, flag=False", ["flag"]))
         base = "nn.Module"
@@ -81,11 +82,11 @@ class Program:
         self.helpers = helpers
         lines = [f"class {name}({base}):", f"    def __init__(self, {parameters}):", f"        {call}"]
         lines.append("        self.config = config")
-        lines += textwrap.indent("\n".join(self._block(list(flags), 3, self.draw.randint(3, 7))), " " * 8).split("\n")
+        lines += textwrap.indent("\n".join(self._block(list(flags), 2, self.draw.randint(1, 4))), " " * 8).split("\n")
         self.helpers = []
         for helper in helpers:
             lines += ["", f"    def {helper}(self, config, flag):"]
-            lines += textwrap.indent("\n".join(self._block(["flag"], 2, self.draw.randint(1, 4))), " " * 8).split("\n")
+            lines += textwrap.indent("\n".join(self._block(["flag"], 1, self.draw.randint(1, 2))), " " * 8).split("\n")
         if name.startswith("Part"):
             self.parts.append(name)
         return "\n".join(lines)
@@ -108,6 +109,8 @@ class Program:
             lines = [f"{flag} = {self._condition(flags)}"]
             flags.append(flag)
             return lines
+        if kind < 0.50:
+            name = self.draw.choice((*ATTRIBUTES, *WEIGHTS))
         if kind < 0.46:
             return [f"self.{name} = None"]
         if kind < 0.50:
@@ -118,13 +121,13 @@ class Program:
             return self._loop(flags)
         if kind < 0.66:
             local = self._fresh("made_")
-            return [f"{local} = {self._made(flags, 2)}", f"self.{name} = {local}"]
+            return [f"{local} = {self._made(flags, 1)}", f"self.{name} = {local}"]
         if kind < 0.70:
             buffer = self._fresh("buffer_")
             return [f'self.register_buffer("{buffer}", torch.zeros(2), persistent={self.draw.choice((True, False))})']
         if kind < 0.76:
-            return [f"self.{name} = nn.Parameter(torch.zeros(2))"]
-        return [f"self.{name} = {self._made(flags, 2)}"]
+            return [f"self.{self.draw.choice(WEIGHTS)} = nn.Parameter(torch.zeros(2))"]
+        return [f"self.{name} = {self._made(flags, 1)}"]
 
     def _branch(self, flags: list[str], depth: int) -> list[str]:
         lines = [f"if {self._condition(flags)}:", *self._side(flags, depth)]
@@ -135,7 +138,7 @@ class Program:
         return lines
 
     def _side(self, flags: list[str], depth: int) -> list[str]:
-        block = self._block(list(flags), depth - 1, self.draw.randint(1, 3))
+        block = self._block(list(flags), depth - 1, self.draw.randint(1, 2))
         if self.draw.random() < 0.12:
             block.append("return")
         return [f"    {line}" for line in block]
@@ -158,7 +161,7 @@ class Program:
 
     # -- expressions ----------------------------------------------------------------------------------------------
 
-    def _condition(self, flags: list[str], depth: int = 2) -> str:
+    def _condition(self, flags: list[str], depth: int = 1) -> str:
         kind = self.draw.random()
         if depth and kind < 0.15:
             return f"not ({self._condition(flags, depth - 1)})"

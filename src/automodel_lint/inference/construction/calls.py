@@ -11,7 +11,7 @@ from automodel_lint.inference.construction.frames import Frame
 from automodel_lint.inference.construction.heap import choice
 from automodel_lint.inference.construction.libraries import Libraries
 from automodel_lint.inference.construction.module_methods import ModuleMethods
-from automodel_lint.inference.construction.truth import is_dtype, parts
+from automodel_lint.inference.construction.truth import is_dtype, is_none, parts
 from automodel_lint.inference.construction.values import (
     ABSENT,
     UNKNOWN,
@@ -66,21 +66,25 @@ class Calls:
 
     def call(self, expr: ast.Call, frame: Frame) -> Value:
         """Return what a call expression gives."""
+        self.run.step()
         if isinstance(expr.func, ast.Name) and expr.func.id == "super" and "super" not in frame.names:
             return self._super(expr, frame)
         place = Place(frame.scope.module.path, expr)
         if isinstance(expr.func, ast.Attribute):
             owner = self.run.expressions.value(expr.func.value, frame)
-            func = self.run.expressions.each(
-                owner,
-                lambda single: self._attribute(single, expr.func, frame),  # type: ignore[arg-type]
-            )
+            func = self._callee(owner, expr.func, frame)
         else:
             func = self.run.expressions.value(expr.func, frame)
         args = self._arguments(expr.args, frame)
         keywords = self._keywords(expr, frame)
         self.run.calling = place
         return self.apply(func, args, keywords, place, frame)
+
+    def _callee(self, owner: Value, func: ast.Attribute, frame: Frame) -> Value:
+        if not isinstance(owner, Choice):
+            return self._attribute(owner, func, frame)
+        found = [(c, v) for c, v in parts(owner, self.heap) if v is not ABSENT and not is_none(v)]
+        return choice([(cond, self._attribute(v, func, frame)) for cond, v in found])
 
     def _arguments(self, exprs: list[ast.expr], frame: Frame) -> list[Value]:
         if any(isinstance(e, ast.Starred) for e in exprs):

@@ -14,6 +14,7 @@ from automodel_lint.inference.construction.heap import choice
 from automodel_lint.inference.construction.truth import (
     as_test,
     compared,
+    is_none,
     is_open,
     narrowed,
     negated,
@@ -78,7 +79,6 @@ class Expressions:
 
     def value(self, expr: ast.expr, frame: Frame) -> Value:
         """Return what an expression comes out as."""
-        self.run.step()
         kind = self._kinds.get(type(expr))
         if kind is None:
             return UNKNOWN
@@ -106,7 +106,10 @@ class Expressions:
 
     def _attribute(self, expr: ast.Attribute, frame: Frame) -> Value:
         owner = self.value(expr.value, frame)
-        return self.each(owner, lambda single: self.run.instances.attribute(single, expr.attr, expr))
+        if not isinstance(owner, Choice):
+            return self.run.instances.attribute(owner, expr.attr, expr)
+        found = [(c, v) for c, v in parts(owner, self.heap) if v is not ABSENT and not is_none(v)]  # ``None`` has none
+        return choice([(cond, self.run.instances.attribute(v, expr.attr, expr)) for cond, v in found])
 
     def each(self, value: Value, function: Callable[[Value], Value]) -> Value:
         """Apply a function to every alternative of a value."""

@@ -133,7 +133,9 @@ class Heap:
 
     def joined(self, sides: list[tuple[Conditions, Value]]) -> Value:
         """Return the value that stands for one of ``sides``."""
-        if sides and any(isinstance(value, Row) for _, value in sides):
+        if all(value is sides[0][1] for _, value in sides):
+            return sides[0][1]
+        if any(isinstance(value, Row) for _, value in sides):
             return self._joined_rows(sides)
         return choice(sides)
 
@@ -159,8 +161,10 @@ def choice(sides: Iterable[tuple[Conditions, Value]]) -> Value:
     """Return one value for several alternatives: flattened, the impossible left out, the same told once."""
     flat: list[tuple[Conditions, Value]] = []
     for conditions, value in sides:
-        inner = value.alternatives if isinstance(value, Choice) else [((), value)]
-        for more, single in inner:
+        if not isinstance(value, Choice):
+            flat.append((conditions, value))
+            continue
+        for more, single in value.alternatives:
             both = merged(conditions, more)
             if both is not None:
                 flat.append((both, single))
@@ -169,9 +173,46 @@ def choice(sides: Iterable[tuple[Conditions, Value]]) -> Value:
     first = flat[0][1]
     if all(same(first, value) for _, value in flat):
         return first
+    if len(flat) > 2:
+        flat = _simplified(flat)
     if len(flat) > MOST:
         flat = _fewer(flat)
     return Choice(flat)
+
+
+def _simplified(flat: list[tuple[Conditions, Value]]) -> list[tuple[Conditions, Value]]:
+    """``x`` if a and b, ``x`` if a and not b: that is ``x`` if a."""
+    groups: dict[object, list[Conditions]] = {}
+    values: dict[object, Value] = {}
+    for conditions, value in flat:
+        key = (type(value.value), value.value) if _is_word(value) else id(value)  # type: ignore[attr-defined]
+        groups.setdefault(key, []).append(conditions)
+        values[key] = value
+    if len(groups) == len(flat):
+        return flat
+    return [(conditions, values[key]) for key, group in groups.items() for conditions in _resolved(group)]
+
+
+def _is_word(value: Value) -> bool:
+    return isinstance(value, Known) and isinstance(value.value, (str, int, float, bool, type(None)))
+
+
+def _resolved(group: list[Conditions]) -> list[Conditions]:
+    kept = [frozenset(c) for c in group]
+    order = {condition: i for conditions in group for i, condition in enumerate(conditions)}
+    again = len(kept) > 1
+    while again:
+        again = False
+        for at, first in enumerate(kept):
+            for other in kept[at + 1 :]:
+                apart = first ^ other
+                if not apart or (len(apart) == 2 and len({c.text for c in apart}) == 1 and len(first) == len(other)):
+                    kept = [c for c in kept if c is not first and c is not other] + [first & other]
+                    again = True
+                    break
+            if again:
+                break
+    return [tuple(sorted(c, key=lambda condition: order[condition])) for c in kept]
 
 
 def _fewer(flat: list[tuple[Conditions, Value]]) -> list[tuple[Conditions, Value]]:

@@ -18,7 +18,7 @@ from automodel_lint.inference.construction.values import Choice, Obj, Value
 from automodel_lint.inference.module_tree import Condition, Place
 from automodel_lint.inference.names import ClassEntity, External, Names
 
-_STEPS = 400_000  # expressions and statements for one class; real ones take a few thousand
+_STEPS = 100_000  # calls and statements for one class; real ones take a few thousand
 # Packages whose functions and classes are no modules: the standard library's, numeric ones, torch beside ``torch.nn``.
 _HARMLESS = frozenset(
     "torch numpy math os sys re logging warnings typing collections functools itertools copy json contextlib "

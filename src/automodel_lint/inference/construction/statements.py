@@ -66,20 +66,32 @@ class Statements:
         """Execute statements; return how the block ends."""
         for index, statement in enumerate(body):
             self.run.step()
+            returned = len(frame.returned)
             if isinstance(statement, ast.If):
                 done, ended = self._if(statement, body[index + 1 :], frame)
                 if done:
                     return ended
             elif isinstance(statement, ast.Match):
                 ended = self._match(statement, frame)
-                if ended is not None:
-                    return ended
             else:
                 kind = self._kinds.get(type(statement))
                 ended = kind(statement, frame) if kind is not None else None
-                if ended is not None:
-                    return ended
+            if ended is not None:
+                return ended
+            if len(frame.returned) > returned:
+                return self._unless_returned(frame, returned, body[index + 1 :])
         return None
+
+    def _unless_returned(self, frame: Frame, before: int, rest: list[ast.stmt]) -> str | None:
+        """Execute what follows a statement that has left the function on some path inside it."""
+        depth = len(self.heap.conditions) - frame.base
+        left = [conditions[depth:] for conditions, _ in frame.returned[before:]]
+        text = " or ".join(" and ".join(str(c) for c in conditions) for conditions in left)
+        gone = left[0][0] if len(left) == 1 and len(left[0]) == 1 else Condition(text)
+        stays = (negated(gone),)
+        [(ended, wrote)] = self.heap.fork([(stays, (), lambda: self.block(rest, frame))])
+        self.heap.join([(stays, wrote), ((gone,), {})])
+        return ended
 
     # -- branches -------------------------------------------------------------------------------------------------
 
@@ -137,7 +149,9 @@ class Statements:
             return True, ended
         self.heap.join([(conditions[0], wrote), (conditions[1], wrote_else)])
         frame.names = {
-            name: choice([(conditions[0], names.get(name, ABSENT)), (conditions[1], names_else.get(name, ABSENT))])
+            name: self.heap.joined(
+                [(conditions[0], names.get(name, ABSENT)), (conditions[1], names_else.get(name, ABSENT))]
+            )
             for name in {**names, **names_else}
         }
         return ended is not None, _either(ended, ended_else)
@@ -161,7 +175,7 @@ class Statements:
             others = (*others, negated(test))
         self.heap.join([(conditions, wrote) for conditions, wrote, _ in sides])
         every = {name for _, _, names in sides for name in names}
-        frame.names = {n: choice([(c, names.get(n, ABSENT)) for c, _, names in sides]) for n in every}
+        frame.names = {n: self.heap.joined([(c, names.get(n, ABSENT)) for c, _, names in sides]) for n in every}
         return ends[0] if ends and all(e == ends[0] for e in ends) else None
 
     # -- loops ----------------------------------------------------------------------------------------------------

@@ -250,6 +250,11 @@ def _ruled_out(left: Value, right: Value, expr: ast.Compare, heap: Heap) -> bool
     return False if states and all(state is False for state in states) else None
 
 
+def is_none(value: Value) -> bool:
+    """Tell whether a value surely is ``None``."""
+    return isinstance(value, Known) and value.value is None
+
+
 def is_open(value: Value) -> bool:
     """Tell whether nothing is known about a value."""
     return isinstance(value, (Unknown, Thing, Test))
