@@ -10,7 +10,7 @@ from functools import cached_property
 
 from automodel_lint.domain.library_api import MODULE_METHODS
 from automodel_lint.domain.project import Project
-from automodel_lint.inference.bindings import FUNCTIONS, dotted, nodes_on, parts_of, statements_here
+from automodel_lint.inference.bindings import dotted, nodes_on, parts_of, statements_here
 from automodel_lint.inference.classes import Member, MethodView, is_super
 from automodel_lint.inference.names import ClassEntity, all_arguments
 from automodel_lint.source import remembered
@@ -130,26 +130,13 @@ def _names_bound(line: str) -> set[str]:
 def _calls_in(view: MethodView) -> Iterator[ChildCall]:
     lines = _candidates(view)
     below = Below(view)
-    for node in _nodes_here(view.node, lines) if lines else ():
+    for node in nodes_on(view.node, lines, nested=False) if lines else ():
         if isinstance(node, (ast.ListComp, ast.SetComp, ast.DictComp, ast.GeneratorExp, ast.NamedExpr)):
             below.bind(node)
         elif isinstance(node, ast.Call) and isinstance(node.func, ast.Attribute):
             path = below.path(node.func.value) if node.func.attr not in MODULE_METHODS else None
             if path:
                 yield ChildCall(below, node, path, node.func.attr)
-
-
-def _nodes_here(node: ast.AST, lines: set[int]) -> Iterator[ast.AST]:
-    """The nodes on some lines, parents first; what nested functions do with a ``self`` is another matter."""
-    for child in ast.iter_child_nodes(node):
-        start = getattr(child, "lineno", None)
-        if isinstance(child, (*FUNCTIONS, ast.ClassDef, ast.Lambda)):
-            continue
-        if start is None:
-            yield from _nodes_here(child, lines)
-        elif any(start <= line <= child.end_lineno for line in lines):  # type: ignore[attr-defined]
-            yield child
-            yield from _nodes_here(child, lines)
 
 
 class Below:

@@ -104,7 +104,8 @@ class _Lookup:
         if not self.tree.holds(path, name.encode()):
             return False
         written = re.compile(rf"""\.{name}\b\s*(?:[:,][^=\n]*)?=[^=]|setattr.*["']{name}["']""")
-        return any(written.search(line) for line in self.tree.lines(path))
+        lines = self.tree.lines(path)
+        return any(written.search(lines[number - 1]) for number in self.tree.lines_with(path, name))
 
     def _patched(self, call: ChildCall, children: list[ModuleNode]) -> bool:
         """Whether somebody may put the method on the object from outside, or give the object another class."""

@@ -21,7 +21,6 @@ from automodel_lint.source import remembered
 _NORMALISING = ("softmax", "sigmoid")
 _NORMALISES = re.compile(r"(softmax|sigmoid)\(", re.I)
 _FUNCTIONS = (b"softmax(", b"sigmoid(")
-_WORD = re.compile(r"\w+")
 _CHOOSING = ("topk", "argmax", "kthvalue", "argsort", "sort")
 _ROUTER = re.compile(r"rout|gate|gating|expert|moe", re.I)
 _CHOICE = re.compile(r"topk\(|argmax\(|kthvalue\(|sink")
@@ -77,9 +76,10 @@ def _may_route(classes: Classes, cls: ClassEntity) -> bool:
     """Whether the code of a class, or a function that it mentions, normalises something, and chooses or has sinks."""
     own = [a for a in classes.mro(cls) if isinstance(a, ClassEntity) and classes.is_local(a)]
     text = "\n".join(_text(classes, a.module, a.node) for a in own)
-    words = set(_WORD.findall(text))
     for ancestor in own:
-        text += "".join(_text(classes, f.scope.module, f.node) for f in _helpers(classes, ancestor.module, words))
+        for name, function in _helpers(classes, ancestor.module):
+            if name in text:
+                text += _text(classes, function.scope.module, function.node)
     return bool(_NORMALISES.search(text) and _CHOICE.search(text))
 
 
@@ -87,16 +87,17 @@ def _text(classes: Classes, module: Module, node: ast.AST) -> str:
     return "\n".join(classes.tree.lines(module.path)[node.lineno - 1 : node.end_lineno])  # type: ignore[attr-defined]
 
 
-def _helpers(classes: Classes, module: Module, words: set[str]) -> Iterator[FunctionEntity]:
-    """The functions of the checkout that a file knows by one of some words, if their own file normalises something."""
-    for name in words & module.bindings.names.keys():
-        for binding in module.bindings.live(name):
+@remembered
+def _helpers(classes: Classes, module: Module) -> tuple[tuple[str, FunctionEntity], ...]:
+    """The functions of the checkout that a file knows, by name, if their own file normalises something."""
+    found: list[tuple[str, FunctionEntity]] = []
+    for name, bindings in module.bindings.names.items():
+        for binding in bindings:
             path = classes.names.path_of(binding.target) if binding.kind == "from" else module.path
             if path and binding.kind in ("from", "def") and any(classes.tree.holds(path, w) for w in _FUNCTIONS):
-                found = classes.names.in_module(module, name) or []
-                yield from (
-                    f for f in found if isinstance(f, FunctionEntity) and classes.names.in_roots(f.scope.module)
-                )
+                entities = classes.names.in_module(module, name) or []
+                found += [(name, e) for e in entities if isinstance(e, FunctionEntity)]
+    return tuple((n, f) for n, f in found if classes.names.in_roots(f.scope.module))
 
 
 class _Modules:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import ast
+from bisect import bisect_left
 from collections import deque
 from collections.abc import Iterator
 from dataclasses import dataclass, field
@@ -236,12 +237,35 @@ def statements_here(body: list[ast.stmt]) -> Iterator[ast.stmt]:
             yield from statements_here(branch)
 
 
-def nodes_on(node: ast.AST, lines: set[int]) -> Iterator[ast.AST]:
-    """Walk only those nodes below ``node`` that reach over one of ``lines`` (found by a search in the text)."""
-    for child in ast.iter_child_nodes(node):
-        start = getattr(child, "lineno", None)
-        if start is None:
-            yield from nodes_on(child, lines)
-        elif any(start <= line <= child.end_lineno for line in lines):  # type: ignore[attr-defined]
-            yield child
-            yield from nodes_on(child, lines)
+def nodes_on(node: ast.AST, lines: set[int], nested: bool = True) -> Iterator[ast.AST]:
+    """Walk only those nodes below ``node`` that reach over one of ``lines`` (found by a search in the text).
+
+    Parents come first, in source order; ``nested`` functions and classes are entered or not.
+    """
+    ordered = sorted(lines)
+    todo = _reaching(node, ordered, nested)
+    while todo:
+        current = todo.pop()
+        if hasattr(current, "lineno"):
+            yield current
+        todo += _reaching(current, ordered, nested)
+
+
+def _reaching(node: ast.AST, ordered: list[int], nested: bool) -> list[ast.AST]:
+    """The children of a node that reach over one of the lines, last first."""
+    found: list[ast.AST] = []
+    for name in node._fields:
+        value = getattr(node, name, None)
+        for child in value if isinstance(value, list) else (value,):
+            if not isinstance(child, ast.AST) or (not nested and isinstance(child, _RUN_LATER)):
+                continue
+            start = getattr(child, "lineno", None)
+            if start is not None:
+                at = bisect_left(ordered, start)
+                if at == len(ordered) or ordered[at] > child.end_lineno:  # type: ignore[attr-defined]
+                    continue
+            elif isinstance(child, _SIMPLE):
+                continue
+            found.append(child)
+    found.reverse()
+    return found

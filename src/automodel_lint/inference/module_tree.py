@@ -12,7 +12,7 @@ import re
 from collections.abc import Iterator
 from dataclasses import dataclass, field
 from functools import cached_property, lru_cache
-from typing import Any
+from typing import Any, NamedTuple
 
 from automodel_lint.inference.names import ClassEntity
 
@@ -20,8 +20,7 @@ PARAMETER = "parameter"
 BUFFER = "buffer"
 
 
-@dataclass(frozen=True)
-class Condition:
+class Condition(NamedTuple):
     """A test that the source leaves open, as written over the config, and how it must come out."""
 
     text: str
@@ -31,7 +30,7 @@ class Condition:
         return self.text if self.holds else f"not ({self.text})"
 
 
-@dataclass(frozen=True)
+@dataclass(eq=False)
 class Place:
     """Where something was written: a file (absolute path) and the node in it."""
 

@@ -131,7 +131,9 @@ class Calls:
                     }
                 elif isinstance(single, Known) and isinstance(single.value, dict):
                     found |= {str(k): Known(v) for k, v in single.value.items()}
-        return {name: value for name, value in found.items() if value is not ABSENT}
+        if ABSENT in found.values():
+            return {name: value for name, value in found.items() if value is not ABSENT}
+        return found
 
     def _super(self, expr: ast.Call, frame: Frame) -> Value:
         level: Frame | None = frame

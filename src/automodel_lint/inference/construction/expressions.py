@@ -53,8 +53,9 @@ class Expressions:
     def __init__(self, interpreter: Interpreter):
         self.run = interpreter
         self.heap = interpreter.heap
+        self._constants: dict[ast.Constant, Known] = {}
         self._kinds: dict[type, Callable[[Any, Frame], Value]] = {
-            ast.Constant: lambda e, f: Known(e.value),
+            ast.Constant: self._constant,
             ast.Name: self._name,
             ast.Attribute: self._attribute,
             ast.Call: interpreter.calls.call,
@@ -84,6 +85,12 @@ class Expressions:
             return UNKNOWN
         value = kind(expr, frame)
         return narrowed(value, self.heap) if isinstance(value, Choice) else value
+
+    def _constant(self, expr: ast.Constant, frame: Frame) -> Value:
+        known = self._constants.get(expr)
+        if known is None:
+            known = self._constants[expr] = Known(expr.value)
+        return known
 
     def test(self, expr: ast.expr, frame: Frame) -> Value:
         """Return ``TRUE``, ``FALSE`` or an open :class:`Test`."""

@@ -63,25 +63,34 @@ class Heap:
         """Return whether a condition surely holds where the present code runs, ``None`` if that is open."""
         if not self.facts:
             return None
-        known = self.facts.get(condition.text)
+        text, holds = condition
+        known = self.facts.get(text)
         if known is not None:
-            return known is condition.holds
-        left, right = equality(condition.text)
+            return known is holds
+        if not self.equal or " == " not in text:
+            return None
+        left, right = equality(text)
         if left and self.equal.get(left, right) != right:  # it equals another literal
-            return not condition.holds
+            return not holds
         return None
 
     def agrees(self, conditions: Conditions) -> bool:
         """Tell whether an alternative is possible where the present code runs."""
-        return all(self.fact(c) is not False for c in conditions)
+        fact = self.fact
+        return all(fact(condition) is not False for condition in conditions)
 
     def under(self, conditions: Conditions, implied: Iterable[Condition], run: Callable[[], Any]) -> Any:
         """Run something with more conditions open; ``implied`` are facts that follow from them."""
         depth, facts, equal = len(self.conditions), self.facts, self.equal
-        self.conditions.extend(c for c in conditions if c not in self.conditions)
-        self.facts = {**facts, **{c.text: c.holds for c in (*conditions, *implied)}}
-        pairs = [equality(c.text) for c in (*conditions, *implied) if c.holds]
-        self.equal = {**equal, **{left: right for left, right in pairs if left}}
+        self.facts = facts.copy()
+        for condition in conditions:
+            if condition not in self.conditions:
+                self.conditions.append(condition)
+            self.facts[condition.text] = condition.holds
+        self.facts.update(implied)
+        pairs = [equality(text) for text, holds in (*conditions, *implied) if holds and " == " in text]
+        if pairs:
+            self.equal = {**equal, **{left: right for left, right in pairs if left}}
         try:
             return run()
         finally:
@@ -239,7 +248,7 @@ def merged(first: Conditions, second: Conditions) -> Conditions | None:
     """Return the conditions of both; ``None`` if they exclude each other."""
     if not first or not second:
         return first or second
-    known = {c.text: c.holds for c in first}
+    known = dict(first)
     result = list(first)
     for condition in second:
         holds = known.get(condition.text)

@@ -210,8 +210,10 @@ class Instances:
         defined = self.run.globals.class_member(owner.cls, name) if owner.cls is not None else None
         if isinstance(defined, Callable_) and is_property(defined):
             return self.run.calls.invoke(Callable_(defined.node, defined.scope, defined.owner, owner), [], {})
-        if found is not None:
+        if isinstance(found, (TensorValue, Choice)):
             return self.run.expressions.each(found, as_read)
+        if found is not None:
+            return found
         if name == "__class__":
             return ClassValue(owner.cls) if owner.cls is not None else UNKNOWN
         if name in _VIEWS:
@@ -261,6 +263,9 @@ class Instances:
 
     def assign(self, owner: Value, name: str, value: Value, at: ast.AST) -> None:
         """Execute ``owner.name = value``; of a choice of owners each gets it under its own conditions."""
+        if isinstance(owner, Obj):
+            self._assign(owner, name, value)
+            return
         singles = parts(owner, self.heap)
         for conditions, single in singles:
             if isinstance(single, TensorValue):
@@ -283,11 +288,8 @@ class Instances:
 
     def _assign(self, owner: Obj | Thing, name: str, value: Value) -> None:
         if isinstance(owner, Obj):
-            kinds = [v for _, v in parts(value, self.heap)]
-            is_member = any(isinstance(v, Obj) and v.is_module for v in kinds) or any(
-                isinstance(v, TensorValue) and v.role for v in kinds
-            )
-            if not is_member and self._set_by_property(owner, name, value):
+            singles = [v for _, v in value.alternatives] if isinstance(value, Choice) else (value,)
+            if not any(map(_is_member, singles)) and self._set_by_property(owner, name, value):
                 return
             value = self._kept_role(owner, name, value)
         self.heap.write(owner, name, value)
@@ -341,6 +343,11 @@ class Instances:
         made.slots.update(owner.slots)
         made.slots.update(keywords)
         return made
+
+
+def _is_member(value: Value) -> bool:
+    """Whether ``nn.Module`` itself keeps a value: a module, a parameter, a buffer."""
+    return (isinstance(value, Obj) and value.is_module) or (isinstance(value, TensorValue) and bool(value.role))
 
 
 def as_read(value: Value) -> Value:
