@@ -15,8 +15,9 @@ The rules. All variants of a class count together, and its names are those of it
   the same persistence.
 - *phantom*: a pattern that the tree has unconditionally and that matches no name of any variant. A conditional pattern
   is none: the tiny configurations do not take every side of every condition.
-- *without a difference*: nothing missed, no flag, no phantom. An opaque node is no difference; it is shown in the last
-  column, and the tree is *complete* if there is none.
+- *without a difference*: nothing missed, no flag, no phantom, nothing failed. An opaque node is no difference; it is
+  shown in the last column, and the tree is *complete* if there is none.
+- *failed*: a variant that could not be constructed, or a class on which the linter itself failed.
 """
 
 from __future__ import annotations
@@ -77,6 +78,8 @@ def real_names(python: str | Path, architectures: Iterable[str] = ()) -> dict[st
     """Run the truth half in ``python`` and return what it wrote."""
     only = ["--arch", *architectures] if architectures else []
     python = os.path.abspath(shutil.which(python) or python)  # the child runs in another folder
+    if not os.path.isfile(python):
+        raise SystemExit(f"{python}: no interpreter there; `make bench-tree` makes one")
     with tempfile.TemporaryDirectory() as folder:
         out = Path(folder, "truth.json")
         command = [python, "-m", "truth.construct", str(out), *only]
@@ -110,7 +113,10 @@ def row(project: Project, records: list[dict[str, Any]]) -> Row:
     assert (model.entity.module.name, model.name) == (first["module"], first["class"]), model.entity.fqn
     made = Row(model.name, first["module"], first["architectures"], [r["variant"] for r in records])
     made.failed = {r["variant"]: r["reason"] for r in records if r["status"] != "constructed"}
-    compare(made, model.module_tree, [r for r in records if r["status"] == "constructed"])
+    try:
+        compare(made, model.module_tree, [r for r in records if r["status"] == "constructed"])
+    except Exception as error:  # one class must not hide the others
+        made.failed["tree"] = f"{type(error).__name__}: {error}"
     return made
 
 
@@ -176,6 +182,9 @@ def main(arguments: list[str] | None = None) -> int:
         truth = json.loads(options.truth.read_text(encoding="utf-8"))
     else:
         truth = real_names(options.python, options.arch)
+    unknown = set(options.arch) - {name for record in truth["classes"] for name in record["architectures"]}
+    if unknown:
+        parser.error(f"not registered: {', '.join(sorted(unknown))}")
     project = project_of(options.python)
     rows = []
     print(COLUMNS)

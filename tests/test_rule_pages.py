@@ -22,8 +22,11 @@ DEMANDED = frozenset(
     [
         *(f"NAM{number:03}" for number in range(4)),
         *(f"NAM{number}" for number in range(101, 111)),
-        *(f"NAM{number}" for number in (*range(201, 210), *range(211, 214), 216)),
+        *(f"NAM{number}" for number in range(201, 217)),
         *(f"NAM{number}" for number in range(301, 306)),
+        *(f"NAM{number}" for number in (*range(401, 411), 413)),
+        *(f"NAM{number}" for number in range(601, 606)),
+        "NAM714",
     ]
 )
 OWN = frozenset(f"NAM{number:03}" for number in range(4))  # the engine's own: no check function

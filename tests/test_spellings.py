@@ -9,9 +9,21 @@ import pytest
 
 from .page_checkout import difference, lay, lint, seen, write
 from .page_framework import LIBRARY
-from .spellings import Spelling, capabilities, config_changes, guard, heads, loading, paths, policy, registry, tying
+from .spellings import (
+    Spelling,
+    capabilities,
+    casts,
+    config_changes,
+    guard,
+    heads,
+    loading,
+    paths,
+    policy,
+    registry,
+    tying,
+)
 
-TABLES = (guard, config_changes, paths, heads, policy, tying, loading, registry, capabilities)
+TABLES = (guard, config_changes, paths, heads, policy, tying, loading, registry, capabilities, casts)
 SPELLINGS: list[Spelling] = [spelling for table in TABLES for spelling in table.SPELLINGS]
 
 

@@ -67,6 +67,12 @@ def differences(
     return found
 
 
+def is_only_vague(difference: str) -> bool:
+    """Tell whether a difference says only that the tree admits more than there is: a side that no model takes."""
+    is_never = difference.startswith("never") and not difference.endswith("(always)")
+    return is_never or difference.removeprefix("module ").startswith("always ") or difference.endswith("(conditional)")
+
+
 def _presence(patterns: dict[str, bool], records: list[Record], what: str, hidden: list[str]) -> Iterator[str]:
     """Missed and phantom names, and conditions that there are not."""
     every = sorted({name for r in records for name in r[what]})

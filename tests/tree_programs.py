@@ -28,6 +28,7 @@ class Config(PretrainedConfig):
         self.kind = kind
         self.rank = rank
         self.count = count
+        self.picked = [1] if a else []
         super().__init__(**kwargs)
 
 """
@@ -144,7 +145,20 @@ class Program:
         return [f"    {line}" for line in block]
 
     def _loop(self, flags: list[str]) -> list[str]:
-        kind = self.draw.randrange(4)
+        kind = self.draw.randrange(6)
+        if kind == 4:
+            rows, test = (
+                self._fresh("rows"),
+                self.draw.choice(("index in config.picked", "index == 0", "index % 2 == 1")),
+            )
+            return [f"self.{rows} = nn.ModuleList([{self._made(flags, 1)} if {test} else {self._made(flags, 1)}"
+                    " for index in range(config.count)])"]  # fmt: skip
+        if kind == 5:
+            row = self._fresh("row_")
+            return [f"{row} = []", "for index in range(config.count):",
+                    f"    if index not in config.picked or {self._condition(flags)}:", "        continue",
+                    f"    {row}.append({self._made(flags, 1)})",
+                    f"self.{self._fresh('rows')} = nn.Sequential(*{row})"]  # fmt: skip
         if kind == 0:
             return [f'for name in ("{ATTRIBUTES[0]}", "{ATTRIBUTES[1]}"):',
                     f"    setattr(self, name, {self._made(flags, 1)})"]  # fmt: skip
@@ -189,5 +203,10 @@ class Program:
             return f"{part}(config, flag={self._condition(flags)})" if self.draw.random() < 0.6 else f"{part}(config)"
         if kind < 0.6 and self.factories:
             return f"{self.draw.choice(self.factories)}(config, {self._condition(flags)})"
-        plain = ("nn.Linear(2, 2)", "nn.LayerNorm(2)", "nn.Identity()", f"nn.Linear(2, 2, bias={self._condition(flags)})")
+        plain = (
+            "nn.Linear(2, 2)",
+            "nn.LayerNorm(2)",
+            "nn.Identity()",
+            f"nn.Linear(2, 2, bias={self._condition(flags)})",
+        )
         return self.draw.choice(plain)

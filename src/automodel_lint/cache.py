@@ -27,6 +27,7 @@ class Cache:
         self.path, self.tree = path, tree
         self._kept: dict[str, Any] = {}
         self._fresh: dict[str, Any] = {}
+        self._offered: dict[str, Any] = {}
         self._states: list[list[Any]] = []
         self._valid: dict[int, bool] = {}
         if path is not None:
@@ -46,6 +47,11 @@ class Cache:
 
         ``compute`` returns JSON data; what it raises is raised. A kept verdict that makes no sense is computed anew.
         """
+        offered = self._offered.pop(key, None)
+        if offered is not None:
+            self.tree.note(*offered["deps"])
+            self._fresh[key] = offered
+            return load(offered["value"])
         kept = self._kept.get(key)
         if kept is not None:
             try:
@@ -60,6 +66,18 @@ class Cache:
             value = compute()
         self._fresh[key] = {"value": value, "deps": read}
         return load(value)
+
+    def missing(self, key: str) -> bool:
+        """Tell whether a verdict has to be computed: there is none, or something it was reached by has changed."""
+        kept = self._kept.get(key)
+        try:
+            return kept is None or not all(self._holds(index) for index in kept["read"])
+        except (IndexError, KeyError, TypeError, ValueError):
+            return True
+
+    def offer(self, key: str, value: Any, deps: set[Dep]) -> None:
+        """Take over a verdict that was computed elsewhere just now."""
+        self._offered[key] = {"value": value, "deps": deps}
 
     def _dep(self, index: int) -> Dep:
         return tuple(self._states[index][0])
@@ -79,7 +97,8 @@ class Cache:
         verdicts = {}
         for key, verdict in self._fresh.items():
             deps = verdict.get("deps") or [self._dep(index) for index in verdict["read"]]
-            read = [states.setdefault(dep, len(states)) for dep in deps]
+            whole = {dep[1] for dep in deps if dep[0] == "file"}  # what it holds is decided by the whole of it
+            read = [states.setdefault(dep, len(states)) for dep in deps if dep[0] != "holds" or dep[1] not in whole]
             verdicts[key] = {"value": verdict["value"], "read": sorted(read)}
         table = [[list(dep), self.tree.state(dep)] for dep in states]
         _prune(os.path.dirname(self.path))

@@ -12,6 +12,7 @@ from automodel_lint.cache import Cache
 from automodel_lint.domain.checkout import Checkout
 from automodel_lint.domain.plan import Plan, Resolution
 from automodel_lint.findings import Finding, Span, merged
+from automodel_lint.second_process import SecondProcess
 from automodel_lint.source import ParseProblem, SourceTree
 
 Progress = Callable[[int, int], None]
@@ -30,7 +31,10 @@ class Verdict:
 
 
 class Engine:
-    """Runs the rules over one checkout; ``fp32_names`` is what the settings say of intrinsically fp32 tensors."""
+    """Runs the rules over one checkout.
+
+    ``fp32_names`` is what the settings say of intrinsically fp32 tensors; ``apart`` lets a second process help.
+    """
 
     def __init__(
         self,
@@ -39,9 +43,11 @@ class Engine:
         outside: list[str],
         cache_file: str | None = None,
         fp32_names: list[str] | None = None,
+        apart: bool = False,
     ):
         self.checkout, self.tree, self.outside, self.fp32_names = checkout, tree, outside, fp32_names
         self.cache = Cache(cache_file, tree)
+        self.apart = apart
         self._plan: Plan | None = None
         self._class_paths: list[str] = []
 
@@ -63,14 +69,27 @@ class Engine:
         if "project" in self.__dict__:
             self.project.adopt(plan)
         units = self._units(plan)
+        second = self._second_process(units)
+        mine, others = [u for u in units if u[0] not in second.keys], [u for u in units if u[0] in second.keys]
         findings: list[Finding] = []
-        for done, (key, compute) in enumerate(units):
+        for done, (key, compute) in enumerate(mine):
             if progress is not None:
-                progress(done, len(units))
+                progress(done * len(units) // len(mine), len(units))
+            findings += self._verdict(key, compute)
+        for key, (value, deps) in second.results().items():
+            self.cache.offer(key, value, deps)
+        for key, compute in others:
             findings += self._verdict(key, compute)
         self.cache.save()
         files = sorted(self.tree.relative(p) for p in self.tree.python_files(self.checkout.package_dir))
         return Verdict(merged(findings), self._class_paths, files)
+
+    def _second_process(self, units: list[tuple[str, Callable[[], list[dict[str, Any]]]]]) -> SecondProcess:
+        """Start a second process on half of the classes that nothing is known of, if that is allowed."""
+        cold = {k: compute for k, compute in units if k.startswith("class:") and self.cache.missing(k)}
+        if self.apart and cold:
+            self.project  # noqa: B018 - what both need is made before
+        return SecondProcess(self.tree, cold if self.apart else {})
 
     def _verdict(self, key: str, compute: Callable[[], list[dict[str, Any]]]) -> list[Finding]:
         """Return what the rules say about one thing; whatever goes wrong on the way costs that thing only."""

@@ -16,7 +16,8 @@ class Request:
 
     ``overlay`` holds unsaved buffers by absolute path. ``only`` limits the report to exactly these absolute paths
     (an editor's one file), where ``paths`` brings in whole model packages and the registry lines that name them.
-    ``noqa`` is false where the caller applies ``# noqa`` comments itself.
+    ``noqa`` is false where the caller applies ``# noqa`` comments itself. ``apart`` lets a second process help (where
+    the caller owns the whole process, as the command line does).
     """
 
     paths: list[str] = field(default_factory=lambda: ["."])
@@ -31,3 +32,4 @@ class Request:
     cache: bool = True
     noqa: bool = True
     baseline: bool = True
+    apart: bool = False

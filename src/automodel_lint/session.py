@@ -48,7 +48,8 @@ class Session:
         """Lint and return what is to be shown."""
         started = time.perf_counter()
         tree, outside = self._tree(), self._outside()
-        engine = Engine(self.checkout, tree, outside, self._cache_file(outside), self.config.fp32_tensors)
+        kept, apart = self._cache_file(outside), self.request.apart
+        engine = Engine(self.checkout, tree, outside, kept, self.config.fp32_tensors, apart)
         verdict = engine.run(progress)
         report = Selection(self.request, self.config, self.checkout, tree, verdict).report()
         report.seconds = time.perf_counter() - started

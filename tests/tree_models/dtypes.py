@@ -110,10 +110,12 @@ class Cast(nn.Module):
 
 
 class CastWhole(nn.Module):
+    """The tree has what tensors are allocated with: what a cast of the whole model rounds is for rules to say."""
+
     def __init__(self, config: Config):
         super().__init__()
         size = config.hidden_size
-        self.proj = nn.Linear(size, 1, dtype=torch.float32)
+        self.pinned = nn.Parameter(torch.zeros(size, dtype=torch.float32))
         self.register_buffer("steps", torch.arange(size))
         self.register_buffer("table", torch.zeros(size))
         self.to(torch.bfloat16)
@@ -127,3 +129,5 @@ CASES = {
     Cast: [Config()],
     CastWhole: [Config()],
 }
+# Rounded by the cast of the whole model.
+UNFOLLOWED = ["pinned", "table"]

@@ -58,6 +58,11 @@ class Norms(nn.Module):
         self.batch_positional = nn.BatchNorm2d(size, 1e-5, 0.1, False, False)
         self.batch_open = nn.BatchNorm2d(size, affine=config.bias, track_running_stats=config.gated)
         self.batch_typed = nn.BatchNorm2d(size, dtype=torch.float32)
+        self.instance1 = nn.InstanceNorm1d(size)
+        self.instance2 = nn.InstanceNorm2d(size, affine=True)
+        self.instance3 = nn.InstanceNorm3d(size, track_running_stats=True)
+        self.instance_positional = nn.InstanceNorm2d(size, 1e-5, 0.1, True, True)
+        self.instance_open = nn.InstanceNorm2d(size, affine=config.bias, track_running_stats=config.gated)
         self.sync = nn.SyncBatchNorm(size)
         self.sync_bare = nn.SyncBatchNorm(size, affine=False)
 

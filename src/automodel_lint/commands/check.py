@@ -97,6 +97,7 @@ def _request(paths: tuple[str, ...], options: dict[str, Any]) -> Request:
         ignore=options["ignore"],
         force_exclude=options["force_exclude"],
         cache=not options["no_cache"],
+        apart=True,
     )
     name = options["stdin_filename"]
     if paths and options["installed"]:
