@@ -136,7 +136,8 @@ class ModelClass:
         from automodel_lint.domain.model_config import constructed_with
         from automodel_lint.inference.construction.flatten import module_tree
 
-        return module_tree(self.classes, self.project.torch_names, self.entity, constructed_with(self))
+        config, guessed = constructed_with(self)
+        return module_tree(self.classes, self.project.torch_names, self.entity, config, guessed)
 
     @cached_property
     def is_pretrained_model(self) -> bool:

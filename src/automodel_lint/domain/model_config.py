@@ -34,22 +34,24 @@ def config_classes(model: ModelClass) -> list[ClassEntity]:
     return list(dict.fromkeys(found))
 
 
-def constructed_with(model: ModelClass) -> ClassEntity | None:
-    """Return the class of the config that construction gets: as above, else by its bases, else by transformers.
+def constructed_with(model: ModelClass) -> tuple[ClassEntity | None, bool]:
+    """Return the class of the config that construction gets, and whether that is only a guess.
 
-    A library base says it in its class body (``config: LlamaConfig``); for an architecture that transformers has, its
-    own tables do.
+    As above, else what a library base says in its class body (``config: LlamaConfig``), else what the framework
+    registers from the same package. For an architecture that transformers has, its own tables name one; but the
+    class is not written for it, and may get another.
     """
     found = config_classes(model)
     if found:
-        return found[0]
+        return found[0], False
     for ancestor in model.mro:
         for statement in ancestor.node.body if isinstance(ancestor, ClassEntity) else ():
             if isinstance(statement, ast.AnnAssign) and dotted(statement.target) == "config":
                 found += _classes(model, statement.annotation, ancestor.scope)
-    if found:
-        return found[0]
-    return _registered_beside(model) or model.project.config_of_architecture(model.architectures)
+    beside = found[0] if found else _registered_beside(model)
+    if beside is not None:
+        return beside, False
+    return model.project.config_of_architecture(model.architectures), True
 
 
 def _registered_beside(model: ModelClass) -> ClassEntity | None:

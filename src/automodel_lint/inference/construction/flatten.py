@@ -36,17 +36,24 @@ from automodel_lint.inference.names import ClassEntity, Names
 _DEEPEST = 40  # levels of the tree
 
 
-def module_tree(classes: Classes, torch_names: Names, cls: ClassEntity, config: ClassEntity | None) -> ModuleTree:
-    """Return the tree of what ``cls(config)`` constructs; ``config`` is the class of its config, if known."""
+def module_tree(
+    classes: Classes, torch_names: Names, cls: ClassEntity, config: ClassEntity | None, guessed: bool = False
+) -> ModuleTree:
+    """Return the tree of what ``cls(config)`` constructs.
+
+    ``config`` is the class of its config, if known; a ``guessed`` one may have fields that its source does not show.
+    """
     run = Interpreter(classes, torch_names)
     place = Place(cls.module.path, cls.node)
+    given = Thing("config", config)
+    given.guessed = guessed
     reason = None
     made = Obj(cls, cls.fqn, True, place)
     torch_modules.prepare(run, made, cls)
     run.making.append(cls)
     run.constructing.append(made)
     try:
-        run.instances.construct(made, None, [Thing("config", config)], {})
+        run.instances.construct(made, None, [given], {})
     except TooLong:
         reason = "construction is too long to be followed"
     except RecursionError:

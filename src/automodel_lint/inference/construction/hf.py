@@ -141,7 +141,8 @@ class HuggingFace:
         fields = self.fields(owner.cls)
         if fields is None:
             return None
-        return name in fields or name in _BASE_FIELDS
+        has = name in fields or name in _BASE_FIELDS
+        return True if has or not owner.guessed else None
 
     def fields(self, cls: ClassEntity) -> frozenset[str] | None:
         """Return every name that a config class defines; ``None`` if a base of it is not at hand."""

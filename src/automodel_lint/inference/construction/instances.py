@@ -287,6 +287,10 @@ class Instances:
         return sum(1 for _, other in singles if other is single) > 1
 
     def _assign(self, owner: Obj | Thing, name: str, value: Value) -> None:
+        if name == "__class__":
+            if isinstance(owner, Obj) and isinstance(value, ClassValue) and self.heap.is_fresh(owner):
+                owner.cls, owner.type_fqn = value.cls, value.cls.fqn
+            return
         if isinstance(owner, Obj):
             singles = [v for _, v in value.alternatives] if isinstance(value, Choice) else (value,)
             if not any(map(_is_member, singles)) and self._set_by_property(owner, name, value):
