@@ -36,7 +36,8 @@ def _derives(project: Project, cls: ClassEntity | None, name: str) -> bool:
 def expert_layers(model: ModelClass) -> Iterator[ModuleNode]:
     """Yield the modules of a class that may be the shared ``MoE`` layer, or one derived from it."""
     for node in model.module_tree.nodes():
-        if _is_shared(node.type_fqn, "MoE") or _derives(model.project, node.cls, "MoE"):
+        is_layer = _is_shared(node.type_fqn, "MoE") or _derives(model.project, node.cls, "MoE")
+        if is_layer and model.may_surely_hold(node):
             yield node
 
 

@@ -12,7 +12,7 @@ from automodel_lint.domain.project import Project
 from automodel_lint.domain.tie_guard import Guarding, guarding
 from automodel_lint.findings import Finding, Severity
 from automodel_lint.inference.classes import Ancestor, Member, MethodView, is_hf_model
-from automodel_lint.inference.module_tree import ModuleTree
+from automodel_lint.inference.module_tree import ModuleNode, ModuleTree, Tensor
 from automodel_lint.inference.names import ClassEntity, Scope
 from automodel_lint.inference.values import Ref, Undecided
 
@@ -133,11 +133,28 @@ class ModelClass:
     @cached_property
     def module_tree(self) -> ModuleTree:
         """Everything that constructing the class can produce."""
-        from automodel_lint.domain.model_config import constructed_with
+        return self._tree()
+
+    @cached_property
+    def _by_default(self) -> frozenset[tuple[str, str]]:
+        """The names in the tree, with their kinds, if all fields that may be none have their defaults."""
+        tree = self._tree(self.module_tree.unsettled)
+        return frozenset(_named(part) for part in (*tree.tensors, *tree.nodes()))
+
+    def _tree(self, assumed: frozenset[str] = frozenset()) -> ModuleTree:
+        from automodel_lint.domain.model_config import constructed_with, names_outside_config
         from automodel_lint.inference.construction.flatten import module_tree
 
         config, guessed = constructed_with(self)
-        return module_tree(self.classes, self.project.torch_names, self.entity, config, guessed)
+        outside = config is None and names_outside_config(self)
+        return module_tree(self.classes, self.project.torch_names, self.entity, config, guessed, outside, assumed)
+
+    def may_surely_hold(self, part: ModuleNode | Tensor) -> bool:
+        """Tell whether a part of the tree surely is possible.
+
+        What depends on a field that may be none of the config's is, if the field's default allows it.
+        """
+        return self.module_tree.is_settled(part.conditions) or _named(part) in self._by_default
 
     @cached_property
     def is_pretrained_model(self) -> bool:
@@ -186,3 +203,7 @@ class ModelClass:
         """Whether the policy lets the head be tied, whichever branch declares it."""
         policies = self.tie_policies
         return bool(policies) and policies <= {"BOTH", "TIED_ONLY"}
+
+
+def _named(part: ModuleNode | Tensor) -> tuple[str, str]:
+    return part.fqn, part.type_fqn if isinstance(part, ModuleNode) else part.kind

@@ -8,7 +8,7 @@ from automodel_lint.domain.constructor import config_parameter
 from automodel_lint.domain.model_class import ModelClass
 from automodel_lint.domain.project import Project
 from automodel_lint.inference.bindings import dotted, nodes_on
-from automodel_lint.inference.names import ClassEntity, Scope, all_arguments
+from automodel_lint.inference.names import ClassEntity, External, Scope, all_arguments
 
 _BASES = ("PretrainedConfig", "PreTrainedConfig")
 
@@ -52,6 +52,18 @@ def constructed_with(model: ModelClass) -> tuple[ClassEntity | None, bool]:
     if beside is not None:
         return beside, False
     return model.project.config_of_architecture(model.architectures), True
+
+
+def names_outside_config(model: ModelClass) -> bool:
+    """Tell whether the constructor names a config class whose source is not at hand."""
+    init = model.method("__init__")
+    name = config_parameter(init.node) if init is not None else None
+    for argument in all_arguments(init.node.args) if init is not None and name else ():
+        if argument.arg == name and argument.annotation is not None:
+            words = (n for n in ast.walk(argument.annotation) if isinstance(n, (ast.Name, ast.Attribute)))
+            found = [e for w in words for e in model.names.resolve(w, init.owner.scope)]
+            return any(isinstance(e, External) and e.fqn.endswith("Config") for e in found)
+    return False
 
 
 def _registered_beside(model: ModelClass) -> ClassEntity | None:

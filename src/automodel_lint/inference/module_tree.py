@@ -176,10 +176,15 @@ class Symbol:
 
 @dataclass(eq=False)
 class ModuleTree:
-    """All that constructing one class can produce."""
+    """All that constructing one class can produce.
+
+    ``unsettled`` are config fields that the source reads only with a default, of a config whose class is not at hand:
+    nobody can tell whether they are fields at all.
+    """
 
     root: ModuleNode
     built: list[Built] = field(default_factory=list)
+    unsettled: frozenset[str] = frozenset()
 
     def nodes(self) -> Iterator[ModuleNode]:
         """Yield every module, the root first; both sides of a conditional."""
@@ -216,6 +221,11 @@ class ModuleTree:
     def is_conditional(self, fqn: str) -> bool:
         """Tell whether a tensor is there only under a condition (both sides of one together make it unconditional)."""
         return not always([tensor.conditions for tensor in self.by_fqn.get(fqn, ())])
+
+    def is_settled(self, conditions: tuple[Condition, ...]) -> bool:
+        """Tell whether conditions are open by the config alone, so that what stands under them surely is possible."""
+        texts = [condition.text for condition in conditions]
+        return not any(re.search(rf"{re.escape(field)}\b", text) for field in self.unsettled for text in texts)
 
     def find(self, name: str) -> list[Tensor]:
         """Return the variants of the tensors that a name, real or a pattern, may stand for."""

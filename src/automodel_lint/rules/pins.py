@@ -49,7 +49,8 @@ def fp32_pin_not_strict(model: ModelClass) -> Iterator[Finding]:
 
 
 def _intrinsic(model: ModelClass) -> list[Tensor]:
-    return intrinsically_fp32(model.module_tree, model.project.fp32_names)
+    found = intrinsically_fp32(model.module_tree, model.project.fp32_names)
+    return [tensor for tensor in found if model.may_surely_hold(tensor)]
 
 
 def _to_pin(

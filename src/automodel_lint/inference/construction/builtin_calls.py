@@ -147,8 +147,11 @@ class Builtins:
             return matching[0] if matching else named
         key = str(key)
         if isinstance(owner, Thing):
-            if default is not None and self.run.hf.has_field(owner, key) is False:
-                return default
+            has = self.run.hf.has_field(owner, key) if default is not None else True
+            if has is False or (default is not None and f"{owner.text}.{key}" in self.run.assumed):
+                return default  # type: ignore[return-value]
+            if has is None and owner.outside:
+                self.run.unsettled.add(f"{owner.text}.{key}")
             return self.run.hf.field(owner, key)
         found = self.run.instances.attribute(owner, key, place.node)
         if isinstance(found, External_) and isinstance(name, Known) and name.left_out is not None:

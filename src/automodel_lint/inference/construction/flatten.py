@@ -37,16 +37,24 @@ _DEEPEST = 40  # levels of the tree
 
 
 def module_tree(
-    classes: Classes, torch_names: Names, cls: ClassEntity, config: ClassEntity | None, guessed: bool = False
+    classes: Classes,
+    torch_names: Names,
+    cls: ClassEntity,
+    config: ClassEntity | None,
+    guessed: bool = False,
+    outside: bool = False,
+    assumed: frozenset[str] = frozenset(),
 ) -> ModuleTree:
     """Return the tree of what ``cls(config)`` constructs.
 
     ``config`` is the class of its config, if known; a ``guessed`` one may have fields that its source does not show.
+    ``outside`` says that the class of the config is named, but its source is not at hand; ``assumed`` are fields that
+    are taken to have the default they are read with.
     """
-    run = Interpreter(classes, torch_names)
+    run = Interpreter(classes, torch_names, assumed)
     place = Place(cls.module.path, cls.node)
     given = Thing("config", config)
-    given.guessed = guessed
+    given.guessed, given.outside = guessed, outside
     reason = None
     made = Obj(cls, cls.fqn, True, place)
     torch_modules.prepare(run, made, cls)
@@ -60,7 +68,7 @@ def module_tree(
         reason = "construction is nested too deeply to be followed"
     made.opaque = made.opaque or reason
     root = _Reader().node(made, "", (), frozenset())
-    return ModuleTree(root, [_built(*record) for record in run.built])
+    return ModuleTree(root, [_built(*record) for record in run.built], frozenset(run.unsettled - run.read_plainly))
 
 
 class _Reader:

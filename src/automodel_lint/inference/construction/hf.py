@@ -82,7 +82,7 @@ class HuggingFace:
                 return computed
             cls, guessed = self.sub_config(owner.cls, name)
         made = Thing(f"{owner.text}.{name}", cls)
-        made.guessed = guessed or owner.guessed
+        made.guessed, made.outside = guessed or owner.guessed, owner.outside
         made.given = cls is not None and self.is_always_made(owner.cls, name)  # type: ignore[arg-type]
         owner.slots[name] = made  # what is set on it later is seen by all that read it
         return made
@@ -141,8 +141,9 @@ class HuggingFace:
         fields = self.fields(owner.cls)
         if fields is None:
             return None
-        has = name in fields or name in _BASE_FIELDS
-        return True if has or not owner.guessed else None
+        if name in fields or name in _BASE_FIELDS:
+            return True
+        return None if owner.guessed else False
 
     def fields(self, cls: ClassEntity) -> frozenset[str] | None:
         """Return every name that a config class defines; ``None`` if a base of it is not at hand."""

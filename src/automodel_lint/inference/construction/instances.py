@@ -187,6 +187,7 @@ class Instances:
         if isinstance(owner, Obj):
             return self._of_object(owner, name)
         if isinstance(owner, Thing):
+            self.run.read_plainly.add(f"{owner.text}.{name}")
             return self.run.hf.field(owner, name)
         if isinstance(owner, ModuleName):
             return self.run.globals.imported(owner.fqn, name)

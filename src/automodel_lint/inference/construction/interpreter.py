@@ -27,6 +27,10 @@ _HARMLESS = frozenset(
 )
 
 
+# What transformers calls things that are no modules.
+_NO_MODULES = ("Config", "Mixin", "Output", "OutputWithPast", "Cache", "Processor", "Tokenizer", "Base", "Arguments")
+
+
 class TooLong(Exception):
     """Construction did not come to an end within the bound."""
 
@@ -34,7 +38,7 @@ class TooLong(Exception):
 class Interpreter:
     """Symbolic construction over one source tree; each instance has a heap of its own."""
 
-    def __init__(self, classes: Classes, torch_names: Names):
+    def __init__(self, classes: Classes, torch_names: Names, assumed: frozenset[str] = frozenset()):
         self.classes = classes
         self.names = classes.names
         self.torch_names = torch_names
@@ -46,6 +50,9 @@ class Interpreter:
         self.making: list[ClassEntity] = []  # classes under construction
         self.constructing: list[Obj] = []  # the objects that these are
         self.built: list[tuple[Obj, tuple[Condition, ...], ClassEntity | None]] = []
+        self.read_plainly: set[str] = set()  # config fields without a default: they must be there
+        self.assumed = assumed  # fields that are taken to have their default
+        self.unsettled: set[str] = set()  # fields with a default, of configs whose class is not at hand
         self.steps = 0
         self._orders: dict[ClassEntity, tuple[Ancestor, ...]] = {}
         self._module_classes: dict[ClassEntity, bool] = {}
@@ -81,9 +88,11 @@ class Interpreter:
         return known
 
     def _may_be(self, ancestor: Ancestor) -> bool:
-        if isinstance(ancestor, ClassEntity) or not self.classes.is_opaque(ancestor):
+        if isinstance(ancestor, ClassEntity) or self.is_harmless(ancestor.fqn):
             return False
-        return not self.is_harmless(ancestor.fqn)
+        if ancestor.fqn.startswith("transformers."):
+            return not ancestor.fqn.endswith(_NO_MODULES)
+        return self.classes.is_opaque(ancestor)
 
     def is_harmless(self, fqn: str) -> bool:
         """Tell whether a library's name surely is no module."""

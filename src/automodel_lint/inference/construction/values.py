@@ -78,16 +78,17 @@ class Thing(Stored):
         cls: its class, if an annotation or the config's source says.
         pattern: what it is as a part of a name.
         guessed: whether its class is only the default of a config that admits any.
+        outside: whether it is a config of a class that is named, but not at hand.
         given: whether it surely is something true (``x or 4``, a sub-config that is always made).
         made: whether code makes it, so that its constructor's defaults hold.
     """
 
-    __slots__ = ("cls", "given", "guessed", "made", "pattern", "text")
+    __slots__ = ("cls", "given", "guessed", "made", "outside", "pattern", "text")
 
     def __init__(self, text: str, cls: ClassEntity | None = None, pattern: str = "*"):
         super().__init__()
         self.text, self.cls, self.pattern = text, cls, pattern
-        self.guessed = self.given = self.made = False
+        self.guessed = self.given = self.made = self.outside = False
 
 
 class Test(Value):
