@@ -6,6 +6,7 @@ import ast
 from collections.abc import Callable
 from typing import TYPE_CHECKING, Any
 
+from automodel_lint.inference.construction.containers import one_of
 from automodel_lint.inference.construction.expressions import key_of
 from automodel_lint.inference.construction.frames import Frame
 from automodel_lint.inference.construction.heap import choice
@@ -33,7 +34,8 @@ from automodel_lint.inference.construction.values import (
     Unknown,
     Value,
 )
-from automodel_lint.inference.module_tree import Condition, Place
+from automodel_lint.inference.module_tree import Condition, Place, part_matches
+from automodel_lint.inference.names import ClassEntity
 
 if TYPE_CHECKING:
     from automodel_lint.inference.construction.interpreter import Interpreter
@@ -65,7 +67,15 @@ class Builtins:
             "builtins.list": self._row,
             "builtins.tuple": self._row,
             "builtins.set": self._row,
-            "builtins.reversed": self._row,
+            "builtins.reversed": self._reversed,
+            "itertools.chain": self._chain,
+            "itertools.chain.from_iterable": lambda a, k, p, f: (
+                self._chain(
+                    [*self.run.loops.elements(a[0], "").items, *self.run.loops.elements(a[0], "").star], k, p, f
+                )
+                if a
+                else UNKNOWN
+            ),
             "builtins.iter": self._row,
             "builtins.dict": self._dict,
             "collections.OrderedDict": self._dict,
@@ -143,6 +153,9 @@ class Builtins:
         key = key_of(name)
         if isinstance(key, Pattern):
             matching = [v for k, v in owner.slots.items() if k == key] if isinstance(owner, Obj) else []
+            methods = self._methods(owner, key) if isinstance(owner, Obj) and not matching else {}
+            if methods:
+                return one_of(methods, text_of(name, place.node))
             named = Unknown("it is named at run time") if isinstance(owner, (ModuleName, External_)) else UNKNOWN
             return matching[0] if matching else named
         key = str(key)
@@ -160,6 +173,14 @@ class Builtins:
         if default is not None and missing and not (isinstance(owner, Obj) and owner.opaque):
             return default
         return found
+
+    def _methods(self, owner: Obj, pattern: Pattern) -> dict[Any, Value]:
+        """The methods of an object whose names a pattern fits (``getattr(self, f"_build_{kind}")``)."""
+        order = self.run.mro(owner.cls) if owner.cls is not None and pattern != "*" else ()
+        names = {n for a in order if isinstance(a, ClassEntity) for n in self.run.names.body(a).names}
+        found = {n: self.run.instances.attribute(owner, n, owner.place.node) for n in sorted(names)
+                 if part_matches(pattern, n)}  # fmt: skip
+        return {n: v for n, v in found.items() if isinstance(v, Callable_)}
 
     def _setattr(self, args: list[Value], keywords: dict, place: Place, frame: Frame | None) -> Value:
         if len(args) == 3:
@@ -229,7 +250,7 @@ class Builtins:
             known = [a.fqn for a in self.run.mro(value.cls)]
             if name in known or any(name.rpartition(".")[2] == k.rpartition(".")[2] for k in known):
                 return True
-            return False if isinstance(kind, ClassValue) and isinstance(value, Obj) else None
+            return False if isinstance(value, Obj) and self._is_all_known(value, kind) else None
         if isinstance(value, Obj):
             same = name.rpartition(".")[2] == value.type_fqn.rpartition(".")[2]
             return True if same or name.endswith("nn.Module") else (None if value.opaque else False)
@@ -240,6 +261,14 @@ class Builtins:
         if isinstance(value, External_) and value.fqn.startswith("torch."):
             return True if name == "torch.dtype" else (False if name.startswith("builtins.") else None)
         return False if isinstance(value, (TensorValue, Callable_)) and name.startswith("builtins.") else None
+
+    def _is_all_known(self, value: Obj, kind: Value) -> bool:
+        """Whether all classes that an object is of are known, so that any other is none of them."""
+        if isinstance(kind, ClassValue):
+            return True
+        assert value.cls is not None
+        order = self.run.mro(value.cls)
+        return isinstance(kind, External_) and not value.opaque and not any(map(self.run.classes.is_opaque, order))
 
     def _type(self, args: list[Value], keywords: dict, place: Place, frame: Frame | None) -> Value:
         if len(args) == 1 and isinstance(args[0], (Obj, Thing)) and args[0].cls is not None:
@@ -273,6 +302,14 @@ class Builtins:
     def _row(self, args: list[Value], keywords: dict, place: Place, frame: Frame | None) -> Value:
         row = self.run.loops.elements(args[0], "") if args else Seq()
         return Seq(row.items, row.star, self.run.depth)
+
+    def _reversed(self, args: list[Value], keywords: dict, place: Place, frame: Frame | None) -> Value:
+        row = self.run.loops.elements(args[0], "") if args else Seq()
+        return Seq(row.items[::-1], row.star[::-1], self.run.depth)
+
+    def _chain(self, args: list[Value], keywords: dict, place: Place, frame: Frame | None) -> Value:
+        rows = [self.run.loops.elements(a, "") for a in args]
+        return Seq([v for r in rows for v in r.items], [v for r in rows for v in r.star], self.run.depth)
 
     def _dict(self, args: list[Value], keywords: dict, place: Place, frame: Frame | None) -> Value:
         made = Map()

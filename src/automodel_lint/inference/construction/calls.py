@@ -174,6 +174,8 @@ class Calls:
             return self._called(func, args, keywords)
         if isinstance(func, Unknown) and func.module:
             return func
+        if isinstance(func, Unknown) and func.called:
+            return Unknown(func.called)
         if isinstance(func, Unknown) and _handed_config(args, keywords):
             return Unknown("its class is found out at run time")
         return UNKNOWN
@@ -245,12 +247,21 @@ class Calls:
             if isinstance(func.node, ast.Lambda):
                 return run.expressions.value(func.node.body, frame)
             if run.classes.is_generator(func.node):
-                return UNKNOWN
+                frame.generated = Seq(depth=run.depth)
             ended = run.statements.block(func.node.body, frame)
+            if frame.generated is not None:
+                return frame.generated
             return run.statements.returned(frame, ended)
         finally:
             run.stack.pop()
             run.depth, run.site = depth, outer
+
+    def defaults_of(self, node: ast.Lambda | ast.FunctionDef, frame: Frame) -> dict[str, Value]:
+        """Return the defaults of a function that is made in another one, as they are at that time."""
+        positional = [*node.args.posonlyargs, *node.args.args]
+        pairs = zip(positional[::-1], node.args.defaults[::-1], strict=False)
+        keyword = zip(node.args.kwonlyargs, node.args.kw_defaults, strict=True)
+        return {a.arg: self.run.expressions.value(d, frame) for a, d in (*pairs, *keyword) if d is not None}
 
     def _bind(self, func: Callable_, args: list[Value], keywords: dict[str, Value], frame: Frame) -> None:
         """Give the parameters their values: given, or by default."""
@@ -271,6 +282,8 @@ class Calls:
                 continue
             if name in rest:
                 frame.names[name] = rest.pop(name)
+            elif name in func.defaults:
+                frame.names[name] = func.defaults[name]
             elif name in defaults:
                 outer = func.closure or Frame(func.scope)
                 value = self.run.expressions.value(defaults[name], outer)

@@ -24,12 +24,16 @@ from automodel_lint.inference.construction.values import (
     Stored,
     TensorValue,
     Thing,
+    Unknown,
     Value,
 )
 from automodel_lint.inference.module_tree import Condition, Place, part_matches
 
 if TYPE_CHECKING:
     from automodel_lint.inference.construction.interpreter import Interpreter
+
+
+_UNFILLED = Unknown(called="its class stands in a table that is filled at run time")
 
 
 class Containers:
@@ -66,12 +70,12 @@ class Containers:
             found = owner.slots.get(at)
             if found is None:
                 starred = [v for k, v in owner.slots.items() if isinstance(k, Pattern)]
-                return starred[0] if starred else UNKNOWN
+                return starred[0] if starred else (UNKNOWN if owner.slots else _UNFILLED)
             return found
         if not owner.slots:
-            return UNKNOWN
+            return _UNFILLED
         matching = {k: v for k, v in owner.slots.items() if isinstance(k, Pattern) or part_matches(at, str(k))}
-        return _one_of(matching or owner.slots, text_of(key, expr.slice))
+        return one_of(matching or owner.slots, text_of(key, expr.slice))
 
     def _element(self, owner: Seq, key: Value) -> Value:
         if isinstance(key, Known) and isinstance(key.value, int) and not owner.star:
@@ -223,7 +227,7 @@ class Containers:
         key = key_of(args[0])
         default = args[1] if len(args) > 1 else NONE
         if isinstance(key, Pattern):
-            return _one_of(owner.slots, text_of(args[0], ast.Name("key")), default)
+            return one_of(owner.slots, text_of(args[0], ast.Name("key")), default)
         found = owner.slots.get(key)
         if name == "pop" and found is not None:
             self.heap.write(owner, key, ABSENT)
@@ -256,7 +260,7 @@ class Containers:
         return Seq(known, star)
 
 
-def _one_of(slots: dict[Any, Value], text: str, default: Value | None = None) -> Value:
+def one_of(slots: dict[Any, Value], text: str, default: Value | None = None) -> Value:
     """Return the choice that an open key makes; the last side is what is left when it is none of the others."""
     keys = [k for k, v in slots.items() if v is not ABSENT]
     sides: list[tuple[tuple[Condition, ...], Value]] = []

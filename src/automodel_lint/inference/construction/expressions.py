@@ -14,6 +14,7 @@ from automodel_lint.inference.construction.heap import choice
 from automodel_lint.inference.construction.truth import (
     as_test,
     compared,
+    grouped,
     is_none,
     is_open,
     narrowed,
@@ -74,7 +75,9 @@ class Expressions:
             ast.SetComp: self._comprehension,
             ast.GeneratorExp: self._comprehension,
             ast.DictComp: self._comprehension,
-            ast.Lambda: lambda e, f: Callable_(e, f.scope, f.owner, None, f),
+            ast.Lambda: lambda e, f: Callable_(e, f.scope, f.owner, None, f, "", self.run.calls.defaults_of(e, f)),
+            ast.Yield: self._yield,
+            ast.YieldFrom: self._yield,
             ast.NamedExpr: self._named,
         }
 
@@ -165,7 +168,7 @@ class Expressions:
     ) -> Value:
         """Two open values: of conditions a condition, of others an expression over the config."""
         first, second = text_of(left, written), text_of(right, operand)
-        text = f"{first} {'and' if is_and else 'or'} {second}"
+        text = f"{grouped(first)} {'and' if is_and else 'or'} {grouped(second)}"
         other = as_test(right, second, self.heap)
         other_is_true = other is TRUE
         if isinstance(left, Thing) and not isinstance(right, Test):
@@ -213,6 +216,15 @@ class Expressions:
         if len(sides) > 16:
             return Thing(shortened(ast.unparse(expr), expr))
         return choice(((*cond, *more), computed(a, b, expr)) for (cond, a), (more, b) in sides)
+
+    def _yield(self, expr: ast.Yield | ast.YieldFrom, frame: Frame) -> Value:
+        if frame.generated is not None and expr.value is not None:
+            value = self.value(expr.value, frame)
+            if isinstance(expr, ast.Yield):
+                self.run.containers.append(frame.generated, value)
+            else:
+                self.run.containers.extend(frame.generated, self.run.loops.elements(value, ""))
+        return UNKNOWN
 
     def _named(self, expr: ast.NamedExpr, frame: Frame) -> Value:
         frame.names[expr.target.id] = value = self.value(expr.value, frame)
@@ -262,6 +274,8 @@ class Expressions:
         decided = True
         for part in expr.values:
             value = self.value(part.value, frame) if isinstance(part, ast.FormattedValue) else self.value(part, frame)
+            if isinstance(part, ast.FormattedValue) and isinstance(value, Known):
+                value = self._formatted(value, part, frame)
             if isinstance(value, Known):
                 pieces.append(str(value.value))
                 shown.append(str(value.value))
@@ -272,6 +286,17 @@ class Expressions:
         if decided:
             return Known("".join(pieces))
         return Thing("f" + repr("".join(shown)), pattern="".join(pieces))
+
+    def _formatted(self, value: Known, part: ast.FormattedValue, frame: Frame) -> Value:
+        """``f"{index:02d}"``"""
+        spec = self.value(part.format_spec, frame) if part.format_spec is not None else Known("")
+        shown = {ord("r"): repr, ord("s"): str, ord("a"): ascii}.get(part.conversion, lambda v: v)(value.value)
+        if not isinstance(spec, Known):
+            return UNKNOWN
+        try:
+            return Known(format(shown, spec.value))
+        except (TypeError, ValueError):
+            return UNKNOWN
 
     def _comprehension(self, expr: Any, frame: Frame) -> Value:
         inner = Frame(frame.scope, frame.owner, frame.me, frame, frame.base)

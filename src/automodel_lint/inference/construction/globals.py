@@ -15,6 +15,7 @@ from automodel_lint.inference.construction.values import (
     ClassValue,
     External_,
     Known,
+    Map,
     Member,
     ModuleName,
     Seq,
@@ -145,6 +146,8 @@ class Globals:
             self._under_way.discard(key)
         if isinstance(value, Unknown) and value.module is None and entity.fqn:
             value = External_(entity.fqn)
+        if isinstance(value, (Map, Seq)) and entity.fqn:
+            self._fill(value, entity)
         self._values[key] = value
         return value
 
@@ -154,12 +157,31 @@ class Globals:
             self._members[cls, name] = self._class_member(cls, name)
         return self._members[cls, name]
 
+    def _fill(self, table: Map | Seq, entity: Bound) -> None:
+        """What a module puts into a table after it is made: ``TABLE["x"] = Cls``, ``TABLE.update(x=Cls)``."""
+        name, frame = entity.fqn.rpartition(".")[2], Frame(entity.scope)
+        frame.names[name] = table
+        for statement in entity.scope.module.syntax.body:
+            if isinstance(statement, ast.Assign) and isinstance(statement.targets[0], ast.Subscript):
+                touched = dotted(statement.targets[0].value)
+            elif isinstance(statement, ast.Expr) and isinstance(statement.value, ast.Call):
+                touched = dotted(statement.value.func).rpartition(".")[0]
+            else:
+                continue
+            if touched == name:
+                self.run.statements.block([statement], frame)
+
+    def is_enum(self, cls: ClassEntity) -> bool:
+        """Tell whether a class makes an enum."""
+        order = self.run.mro(cls)
+        return any(not isinstance(a, ClassEntity) and a.fqn.startswith("enum.") for a in order)
+
     def _class_member(self, cls: ClassEntity, name: str) -> Value | None:
         members, opaque = self.run.classes.find(cls, name)
         if not members:
             return UNKNOWN if opaque else None
         owner = members[-1].owner
-        if is_enum(owner):
+        if self.is_enum(owner):
             return Known(Member(f"{owner.fqn}.{name}"))
         found = []
         for member in members:
@@ -174,13 +196,6 @@ class Globals:
             else:
                 found.append(UNKNOWN)
         return found[-1]
-
-
-def is_enum(cls: ClassEntity) -> bool:
-    """Tell whether a class statement makes an enum."""
-    return any(
-        ast.unparse(base).rpartition(".")[2] in ("Enum", "StrEnum", "IntEnum", "Flag") for base in cls.node.bases
-    )
 
 
 def _is_none(expr: ast.expr) -> bool:

@@ -161,7 +161,12 @@ class Heap:
 def equality(text: str) -> tuple[str, str]:
     """Return both sides of ``x == <literal>``; two empty texts for any other condition."""
     left, equals, right = text.rpartition(" == ")
-    if equals and (right[:1] in "'\"0123456789-" or right in ("True", "False", "None")):
+    if (
+        equals
+        and " or " not in text
+        and " and " not in text
+        and (right[:1] in "'\"0123456789-" or right in ("True", "False", "None"))
+    ):
         return left, right
     return "", ""
 

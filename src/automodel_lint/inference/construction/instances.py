@@ -55,6 +55,7 @@ class Instances:
     def __init__(self, interpreter: Interpreter):
         self.run = interpreter
         self.heap = interpreter.heap
+        self._dataclasses: dict[ClassEntity, bool] = {}
         self._setters: dict[tuple[ClassEntity, str], Callable_ | None] = {}
 
     # -- making ---------------------------------------------------------------------------------------------------
@@ -67,7 +68,7 @@ class Instances:
         is_module = run.is_module_class(cls)
         if not is_module and cls.module.name.startswith("transformers."):
             return UNKNOWN
-        if not is_module and not args and not keywords and is_dataclass(cls):
+        if not is_module and not args and not keywords and self.is_dataclass(cls):
             made = self._default_instance(cls, run.site or place)
         else:
             made = Obj(cls, cls.fqn, is_module, run.site or place)
@@ -123,7 +124,7 @@ class Instances:
                 if functions:
                     function = Callable_(functions[-1], ancestor.scope, ancestor, made)
                     return run.calls.invoke(function, args, keywords)
-                if is_dataclass(ancestor):
+                if self.is_dataclass(ancestor):
                     return self._fill(made, args, keywords)
             elif self._construct_outside(made, ancestor, args, keywords):
                 return NONE
@@ -160,7 +161,7 @@ class Instances:
         return NONE
 
     def _default(self, default: ast.expr, owner: ClassEntity) -> Value:
-        if isinstance(default, ast.Call) and dotted(default.func).rpartition(".")[2] == "field":
+        if isinstance(default, ast.Call) and "dataclasses.field" in self.run.names.fqns(default.func, owner.scope):
             words = {k.arg: k.value for k in default.keywords}
             if "default" in words:
                 return self.run.expressions.value(words["default"], Frame(owner.scope))
@@ -169,6 +170,15 @@ class Instances:
                 return self.run.calls.apply(factory, [], {}, Place(owner.module.path, default))
             return UNKNOWN
         return self.run.expressions.value(default, Frame(owner.scope))
+
+    def is_dataclass(self, cls: ClassEntity) -> bool:
+        """Tell whether a class statement is decorated as a dataclass, or makes a named tuple."""
+        if cls not in self._dataclasses:
+            makers = [d.func if isinstance(d, ast.Call) else d for d in cls.node.decorator_list]
+            fqns = {f for m in makers for f in self.run.names.fqns(m, cls.scope)}
+            named = any(dotted(b).rpartition(".")[2] == "NamedTuple" for b in cls.node.bases)
+            self._dataclasses[cls] = named or any(f.endswith((".dataclass", ".dataclasses.dataclass")) for f in fqns)
+        return self._dataclasses[cls]
 
     def fields(self, cls: ClassEntity) -> list[tuple[str, ast.expr | None, ClassEntity]]:
         """Return the fields of a dataclass in order: name, default, the class that declares it."""
@@ -365,9 +375,3 @@ def as_read(value: Value) -> Value:
 def is_property(function: Callable_) -> bool:
     """Tell whether a function of a class body is a computed attribute."""
     return any(dotted(d) in _PROPERTIES for d in getattr(function.node, "decorator_list", ()))
-
-
-def is_dataclass(cls: ClassEntity) -> bool:
-    """Tell whether a class statement is decorated as a dataclass, or makes a named tuple."""
-    names = [dotted(d.func if isinstance(d, ast.Call) else d).rpartition(".")[2] for d in cls.node.decorator_list]
-    return "dataclass" in names or any(dotted(b).rpartition(".")[2] == "NamedTuple" for b in cls.node.bases)

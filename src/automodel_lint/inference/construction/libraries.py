@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import replace
 from typing import TYPE_CHECKING
 
-from automodel_lint.inference.construction import tensors, torch_modules
+from automodel_lint.inference.construction import tensors, torch_modules, torch_specs
 from automodel_lint.inference.construction.builtin_calls import Builtins
 from automodel_lint.inference.construction.frames import Frame
 from automodel_lint.inference.construction.module_methods import ModuleMethods
@@ -14,6 +14,7 @@ from automodel_lint.inference.construction.values import (
     UNKNOWN,
     Known,
     Obj,
+    TensorValue,
     Thing,
     Value,
 )
@@ -47,6 +48,10 @@ class Libraries:
             done = self._unbound(fqn, args[0], args[1:], keywords, place)
             if done is not None:
                 return done
+        if fqn.startswith("torch.nn.init."):
+            return args[0] if args else UNKNOWN
+        if fqn.endswith(".from_pretrained") and torch_specs.key_of(fqn.rpartition(".")[0]) is not None:
+            return self._with_weights(fqn.rpartition(".")[0], args, keywords, place)
         made = torch_modules.make(self.run, fqn, args, keywords, self.run.site or place)
         if made is not None:
             return made
@@ -62,6 +67,15 @@ class Libraries:
             return NONE
         is_method = (base.rpartition(".")[2][:1].isupper() and name[:1].islower()) or name == "__setattr__"
         return self.modules.call(owner, name, args, keywords, place) if is_method else None
+
+    def _with_weights(self, fqn: str, args: list, keywords: dict[str, Value], place: Place) -> Value:
+        """``nn.Embedding.from_pretrained(t)``: frozen, unless told otherwise."""
+        made = torch_modules.make(self.run, fqn, [], {}, self.run.site or place)
+        frozen = keywords.get("freeze", args[1] if len(args) > 1 else Known(True))
+        for value in made.slots.values() if made is not None else ():
+            if isinstance(value, TensorValue):
+                value.trainable = isinstance(frozen, Known) and not frozen.value
+        return made if made is not None else UNKNOWN
 
     def _buffer(self, args: list[Value], keywords: dict[str, Value], place: Place) -> Value:
         given = args[0] if args else keywords.get("data", UNKNOWN)

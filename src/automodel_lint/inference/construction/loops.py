@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 
 from automodel_lint.inference.construction.frames import Frame
 from automodel_lint.inference.construction.heap import choice
-from automodel_lint.inference.construction.truth import parts
+from automodel_lint.inference.construction.truth import grouped, parts
 from automodel_lint.inference.construction.values import (
     ABSENT,
     UNKNOWN,
@@ -91,7 +91,7 @@ def _not(conditions: tuple) -> tuple:
 
     if len(conditions) == 1:
         return (Condition(conditions[0].text, not conditions[0].holds),)
-    return (Condition(" and ".join(str(c) for c in conditions), False),)
+    return (Condition(" and ".join(grouped(str(c)) for c in conditions), False),)
 
 
 def _one_row(rows: list[tuple[tuple, Seq]]) -> Seq:

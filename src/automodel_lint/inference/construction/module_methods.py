@@ -38,6 +38,7 @@ _RETURNS_SELF = frozenset(
 )
 # What gives the tensors of a module other names.
 _REPARAMETRIZING = frozenset({"spectral_norm", "orthogonal", "register_parametrization", "weight_norm"})
+_MOST = 300  # modules that a loop over all of them visits
 _ADDS = frozenset({"register_buffer", "register_parameter", "register_module", "add_module"})
 
 
@@ -59,7 +60,8 @@ class ModuleMethods:
         if name == "get_submodule" and args:
             return self._at(owner, args[0])
         if name in ("named_children", "children", "named_modules", "modules"):
-            return self._children(owner, named=name.startswith("named"))
+            named = name.startswith("named")
+            return self._below(owner, named) if name.endswith("modules") else self._children(owner, named)
         if owner.items is not None and name not in _RETURNS_SELF:
             return self.run.containers.call(owner, name, args, keywords)
         if name == "parameters":
@@ -167,6 +169,26 @@ class ModuleMethods:
             )
         return self.run.instances.attribute(owner, name, ast.Name(name))
 
+    def _below(self, owner: Obj, named: bool) -> Seq:
+        """The module itself and all below it, with their paths."""
+        known: list[Value] = [Seq([Known(""), owner])]
+        star: list[Value] = []
+        todo: list[tuple[Value, Value, bool]] = [(Known(""), owner, False)]
+        while todo and len(known) + len(star) < _MOST:
+            path, value, many = todo.pop(0)
+            for _, single in parts(value, self.heap):
+                if not isinstance(single, Obj):
+                    continue
+                row = self._children(single, named=True)
+                for pair, again in [*((p, many) for p in row.items), *((p, True) for p in row.star)]:
+                    assert isinstance(pair, Seq)
+                    below = _joined_path(path, pair.items[0])
+                    (star if again else known).append(Seq([below, pair.items[1]]))
+                    todo.append((below, pair.items[1], again))
+        if named:
+            return Seq(known, star)
+        return Seq([p.items[1] for p in known], [p.items[1] for p in star])  # type: ignore[attr-defined]
+
     def _children(self, owner: Obj, named: bool) -> Seq:
         """The direct children; those further down are reached by going over these."""
         pairs = list(member_items(owner))
@@ -179,6 +201,12 @@ class ModuleMethods:
             shown: Value = Thing("", pattern=str(key)) if isinstance(key, Pattern) else Known(str(key))
             (star if isinstance(key, Pattern) else known).append(Seq([shown, single]) if named else single)
         return Seq(known, star)
+
+
+def _joined_path(prefix: Value, name: Value) -> Value:
+    texts = [str(v.value) if isinstance(v, Known) else getattr(v, "pattern", "*") for v in (prefix, name)]
+    path = ".".join(t for t in texts if t)
+    return Known(path) if isinstance(prefix, Known) and isinstance(name, Known) else Thing("", pattern=path)
 
 
 def member_items(owner: Obj) -> list[tuple[object, Value]]:

@@ -3,14 +3,26 @@
 from __future__ import annotations
 
 import ast
+import re
 from collections.abc import Callable
 from typing import TYPE_CHECKING, Any
 
 from automodel_lint.inference.bindings import absolute_module, collect, statements_here
+from automodel_lint.inference.construction.blocks import (
+    BREAK,
+    LOOP,
+    RAISE,
+    RETURN,
+    case_test,
+    covers,
+    either,
+    loaded,
+    spread,
+)
 from automodel_lint.inference.construction.expressions import key_of
 from automodel_lint.inference.construction.frames import Frame
-from automodel_lint.inference.construction.heap import choice
-from automodel_lint.inference.construction.truth import negated, parts, text_of
+from automodel_lint.inference.construction.heap import Conditions, choice
+from automodel_lint.inference.construction.truth import grouped, negated, parts
 from automodel_lint.inference.construction.values import (
     ABSENT,
     NONE,
@@ -31,8 +43,6 @@ from automodel_lint.inference.names import Scope
 if TYPE_CHECKING:
     from automodel_lint.inference.construction.interpreter import Interpreter
 
-# How a block ends; ``None`` if it runs into what follows it.
-RETURN, RAISE, BREAK, LOOP = "return", "raise", "break", "loop"
 _TURNS = 16  # times that a ``while`` is written out for
 
 
@@ -49,8 +59,8 @@ class Statements:
             ast.AugAssign: self._augment,
             ast.Return: self._return,
             ast.Raise: lambda s, f: RAISE,
-            ast.Break: lambda s, f: BREAK,
-            ast.Continue: lambda s, f: LOOP,
+            ast.Break: lambda s, f: self._leave(BREAK, f),
+            ast.Continue: lambda s, f: self._leave(LOOP, f),
             ast.For: self._for,
             ast.While: self._while,
             ast.With: self._with,
@@ -66,7 +76,7 @@ class Statements:
         """Execute statements; return how the block ends."""
         for index, statement in enumerate(body):
             self.run.step()
-            returned = len(frame.returned)
+            before = len(frame.left)
             if isinstance(statement, ast.If):
                 done, ended = self._if(statement, body[index + 1 :], frame)
                 if done:
@@ -78,16 +88,20 @@ class Statements:
                 ended = kind(statement, frame) if kind is not None else None
             if ended is not None:
                 return ended
-            if len(frame.returned) > returned:
-                return self._unless_returned(frame, returned, body[index + 1 :])
+            if len(frame.left) > before:
+                return self._unless_left(frame, frame.left[before:], body[index + 1 :])
         return None
 
-    def _unless_returned(self, frame: Frame, before: int, rest: list[ast.stmt]) -> str | None:
-        """Execute what follows a statement that has left the function on some path inside it."""
+    def _leave(self, how: str, frame: Frame) -> str:
+        frame.left.append((how, tuple(self.heap.conditions[frame.base :])))
+        return how
+
+    def _unless_left(self, frame: Frame, left: list[tuple[str, Conditions]], rest: list[ast.stmt]) -> str | None:
+        """Execute what follows a statement that has left the block on some path inside it."""
         depth = len(self.heap.conditions) - frame.base
-        left = [conditions[depth:] for conditions, _ in frame.returned[before:]]
-        text = " or ".join(" and ".join(str(c) for c in conditions) for conditions in left)
-        gone = left[0][0] if len(left) == 1 and len(left[0]) == 1 else Condition(text)
+        ways = [conditions[depth:] for _, conditions in left]
+        text = " or ".join(grouped(" and ".join(grouped(str(c)) for c in way)) for way in ways)
+        gone = ways[0][0] if len(ways) == 1 and len(ways[0]) == 1 else Condition(text)
         stays = (negated(gone),)
         [(ended, wrote)] = self.heap.fork([(stays, (), lambda: self.block(rest, frame))])
         self.heap.join([(stays, wrote), ((gone,), {})])
@@ -106,36 +120,43 @@ class Statements:
             return ended is not None, ended
         yes = (test.condition,), test.if_true, statement.body
         no = (negated(test.condition),), test.if_false, statement.orelse
-        results = [self._side(side, frame) for side in (yes, no)]
+        middle = len(frame.left)
+        results = [self._side(yes, frame)]
+        before, middle = middle, len(frame.left)
+        results.append(self._side(no, frame))
         (ended, wrote, names), (ended_else, wrote_else, names_else) = results
         if (ended is None) == (ended_else is None):
             return self._both(results, (yes[0], no[0]), frame)
         stays, left = (no, yes) if ended_else is None else (yes, no)
         stay_wrote, stay_names = (wrote_else, names_else) if ended_else is None else (wrote, names)
         left_ended, left_wrote = (ended, wrote) if ended_else is None else (ended_else, wrote_else)
+        ways = frame.left[middle:] if ended_else is None else frame.left[before:middle]  # out of the side that stays
         if left_ended == RAISE:  # construction goes on only on the other side
             self.heap.join([((), stay_wrote)])
             frame.names = stay_names
-            return True, self.heap.under((), (*stays[0], *stays[1]), lambda: self.block(rest, frame))
+            return True, self.heap.under((), (*stays[0], *stays[1]), lambda: self._rest(frame, ways, rest))
         frame.names = stay_names
 
         def go_on() -> str | None:
             self.heap.join([((), stay_wrote)])
-            return self.block(rest, frame)
+            return self._rest(frame, ways, rest)
 
         [(rest_ended, rest_wrote)] = self.heap.fork([(stays[0], stays[1], go_on)])
         self.heap.join([(stays[0], rest_wrote), (left[0], left_wrote)])
-        return True, _either(rest_ended, left_ended)
+        return True, either(rest_ended, left_ended)
+
+    def _rest(self, frame: Frame, ways: list[tuple[str, Conditions]], rest: list[ast.stmt]) -> str | None:
+        return self._unless_left(frame, ways, rest) if ways else self.block(rest, frame)
 
     def _side(self, side: tuple, frame: Frame) -> tuple[str | None, dict, dict[str, Value]]:
         """Execute one side on a copy of the local names."""
         conditions, implied, body = side
         before, frame.names = frame.names, dict(frame.names)
-        returned = len(frame.returned)
+        returned, left = len(frame.returned), len(frame.left)
         [(ended, wrote)] = self.heap.fork([(conditions, implied, lambda: self.block(body, frame))])
         names, frame.names = frame.names, before
         if ended == RAISE:
-            del frame.returned[returned:]
+            del frame.returned[returned:], frame.left[left:]
         return ended, wrote, names
 
     def _both(self, results: list[tuple], conditions: tuple, frame: Frame) -> tuple[bool, str | None]:
@@ -154,7 +175,7 @@ class Statements:
             )
             for name in {**names, **names_else}
         }
-        return ended is not None, _either(ended, ended_else)
+        return ended is not None, either(ended, ended_else)
 
     def _match(self, statement: ast.Match, frame: Frame) -> str | None:
         """The first case that fits is taken; without a catch-all case, none may fit."""
@@ -162,7 +183,7 @@ class Statements:
         others: tuple[Condition, ...] = ()
         sides, ends = [], []
         for case in [*statement.cases, None]:
-            test = _case_test(case, subject, statement.subject)
+            test = case_test(case, subject, statement.subject)
             if test is False:
                 continue
             conditions = others if test is None else (*others, test)
@@ -189,11 +210,25 @@ class Statements:
             ended = self.block(statement.body, frame)
             return ended in (BREAK, RETURN, RAISE)  # the loop surely ends here
 
+        before = len(frame.left)
         self.run.loops.over(source, statement.target, statement.iter, frame, body)
+        self._out_of_loop(frame, before)
         ended = self.block(statement.orelse, frame)
         return ended if ended != LOOP else None
 
+    @staticmethod
+    def _out_of_loop(frame: Frame, before: int) -> None:
+        """Behind a loop only a ``return`` inside it counts."""
+        frame.left[before:] = [way for way in frame.left[before:] if way[0] == RETURN]
+
     def _while(self, statement: ast.While, frame: Frame) -> str | None:
+        before = len(frame.left)
+        try:
+            return self._turns(statement, frame)
+        finally:
+            self._out_of_loop(frame, before)
+
+    def _turns(self, statement: ast.While, frame: Frame) -> str | None:
         for _ in range(_TURNS):
             test = self.run.expressions.test(statement.test, frame)
             if test is not TRUE:
@@ -245,7 +280,7 @@ class Statements:
     def _return(self, statement: ast.Return, frame: Frame) -> str:
         value = self.run.expressions.value(statement.value, frame) if statement.value is not None else NONE
         frame.returned.append((tuple(self.heap.conditions[frame.base :]), value))
-        return RETURN
+        return self._leave(RETURN, frame)
 
     def _assign(self, statement: ast.Assign | ast.AnnAssign, frame: Frame) -> None:
         if statement.value is None:
@@ -256,7 +291,7 @@ class Statements:
 
     def _augment(self, statement: ast.AugAssign, frame: Frame) -> None:
         target = statement.target
-        load: Any = ast.copy_location(_loaded(target), target)
+        load: Any = ast.copy_location(loaded(target), target)
         whole = ast.copy_location(ast.BinOp(load, statement.op, statement.value), statement)
         before = self.run.expressions.value(load, frame)
         if isinstance(before, Obj) and isinstance(before.items, Seq):
@@ -271,7 +306,9 @@ class Statements:
         """Assign a value to a target of whatever shape."""
         if isinstance(target, ast.Name):
             unnamed = isinstance(value, Thing) and not value.text
-            frame.names[target.id] = Thing(target.id, pattern=value.pattern) if unnamed else value  # type: ignore
+            if unnamed:
+                value = Thing(self._free_name(target.id), pattern=value.pattern)  # type: ignore[attr-defined]
+            frame.names[target.id] = value
         elif isinstance(target, ast.Attribute):
             owner = self.run.expressions.value(target.value, frame)
             self.run.instances.assign(owner, target.attr, value, target)
@@ -283,8 +320,14 @@ class Statements:
         elif isinstance(target, (ast.Tuple, ast.List)):
             self._unpack(target, value, frame)
 
+    def _free_name(self, name: str) -> str:
+        """A loop variable is not the one of an outer loop whose name it has, if a condition speaks of that."""
+        while any(re.search(rf"(?<!\w){name}(?![\w′])", text) for text in self.heap.facts):
+            name += "′"
+        return name
+
     def _unpack(self, target: ast.Tuple | ast.List, value: Value, frame: Frame) -> None:
-        rows = [(cond, _spread(v, target.elts)) for cond, v in parts(value, self.heap)]
+        rows = [(cond, spread(v, target.elts)) for cond, v in parts(value, self.heap)]
         for index, element in enumerate(target.elts):
             if all(row is not None for _, row in rows):
                 part = choice([(cond, row[index]) for cond, row in rows])  # type: ignore[index]
@@ -319,7 +362,8 @@ class Statements:
             frame.names[alias.asname or alias.name] = self.run.globals.imported(target, alias.name)
 
     def _function(self, statement: ast.FunctionDef, frame: Frame) -> None:
-        frame.names[statement.name] = Callable_(statement, frame.scope, frame.owner, None, frame)
+        defaults = self.run.calls.defaults_of(statement, frame)
+        frame.names[statement.name] = Callable_(statement, frame.scope, frame.owner, None, frame, "", defaults)
 
     def _class(self, statement: ast.ClassDef, frame: Frame) -> None:
         inner = collect([statement], frame.scope.module.package)
@@ -331,53 +375,6 @@ class Statements:
         if not frame.returned:
             return NONE if ended is None else UNKNOWN
         found = list(frame.returned)
-        if ended is None and not _covers(found):
+        if ended is None and not covers(found):
             found.append(((), NONE))
         return choice(found) if len(found) > 1 else found[0][1]
-
-
-def _case_test(case: ast.match_case | None, subject: Value, expr: ast.expr) -> Condition | bool | None:
-    """Return when a case is taken; ``None`` if always, ``False`` if never."""
-    if case is None or (isinstance(case.pattern, ast.MatchAs) and case.pattern.pattern is None and case.guard is None):
-        return None
-    pattern = case.pattern
-    if isinstance(pattern, ast.MatchValue) and isinstance(pattern.value, ast.Constant) and isinstance(subject, Known):
-        return None if pattern.value.value == subject.value else False
-    guard = f" if {ast.unparse(case.guard)}" if case.guard is not None else ""
-    return Condition(f"{text_of(subject, expr)} == {ast.unparse(pattern)}{guard}")
-
-
-def _spread(value: Value, targets: list[ast.expr]) -> list[Value] | None:
-    """Return the part of a row that each target of an unpacking gets; ``None`` if the row is not known."""
-    if isinstance(value, Known) and isinstance(value.value, (tuple, list)):
-        value = Seq([Known(v) for v in value.value])
-    if not isinstance(value, Seq) or value.star:
-        return None
-    items = list(value.items)
-    at = next((i for i, t in enumerate(targets) if isinstance(t, ast.Starred)), None)
-    if at is None:
-        return items if len(items) == len(targets) else None
-    behind = len(targets) - at - 1
-    if len(items) < at + behind:
-        return None
-    return [*items[:at], Seq(items[at : len(items) - behind]), *items[len(items) - behind :]]
-
-
-def _either(first: str | None, second: str | None) -> str | None:
-    """How a block ends that ends in one of two ways; it runs on where one of them does."""
-    if first is None or second is None or first == second:
-        return first if first == second else None
-    return RETURN if RETURN in (first, second) else first
-
-
-def _covers(found: list[tuple]) -> bool:
-    return any(not conditions for conditions, _ in found)
-
-
-def _loaded(target: ast.expr) -> ast.expr:
-    if isinstance(target, ast.Name):
-        return ast.copy_location(ast.Name(target.id, ast.Load()), target)
-    if isinstance(target, ast.Attribute):
-        return ast.copy_location(ast.Attribute(target.value, target.attr, ast.Load()), target)
-    assert isinstance(target, ast.Subscript)
-    return ast.copy_location(ast.Subscript(target.value, target.slice, ast.Load()), target)

@@ -72,6 +72,11 @@ def shortened(text: str, expr: ast.AST) -> str:
     return min(text, written, key=len)
 
 
+def grouped(text: str) -> str:
+    """Return a text as an operand: in parentheses where it is compound itself."""
+    return f"({text})" if " and " in text or " or " in text else text
+
+
 def parts(value: Value, heap: Heap) -> list[tuple[tuple[Condition, ...], Value]]:
     """Return the alternatives of a value that are possible where the present code runs."""
     if not isinstance(value, Choice):
@@ -192,8 +197,7 @@ def compared(left: Value, op: ast.cmpop, right: Value, expr: ast.Compare, heap: 
 
 
 def _operand(value: Value, expr: ast.AST) -> str:
-    text = text_of(value, expr)
-    return f"({text})" if " and " in text or " or " in text else text
+    return grouped(text_of(value, expr))
 
 
 def _decided(left: Value, op: ast.cmpop, right: Value) -> bool | None:

@@ -50,12 +50,15 @@ ABSENT = Absent()
 
 
 class Unknown(Value):
-    """A value that cannot be followed. ``module`` gives a reason if it may well be a module."""
+    """A value that cannot be followed.
 
-    __slots__ = ("module",)
+    ``module`` gives a reason if it may well be a module, ``called`` if what it gives when it is called may.
+    """
 
-    def __init__(self, module: str | None = None):
-        self.module = module
+    __slots__ = ("called", "module")
+
+    def __init__(self, module: str | None = None, called: str | None = None):
+        self.module, self.called = module, called
 
 
 UNKNOWN = Unknown()
@@ -203,6 +206,7 @@ class Callable_(Value):
     bound: Value | None = None
     closure: Frame | None = None
     fqn: str = ""
+    defaults: dict[str, Value] = field(default_factory=dict)  # of a function made in a function: as they were then
 
 
 @dataclass(eq=False)
