@@ -28,7 +28,27 @@ ADJUDICATED = {
     "NAM208": 3,
     "NAM211": 4,
     "NAM212": 1,
+    "NAM215": 1,
     "NAM216": 1,
+    "NAM401": 4,
+    "NAM405": 3,
+    "NAM406": 1,
+    "NAM408": 1,
+    "NAM410": 1,
+    "NAM413": 40,
+    "NAM602": 6,
+    "NAM604": 6,
+    "NAM605": 9,
+    "NAM714": 1,
+}
+# What the sources of transformers add: what a class inherits from there is in its module tree.
+WITH_LIBRARY = {
+    ("NAM402", "KimiK25VLForConditionalGeneration"),
+    ("NAM405", "Mistral3ForConditionalGeneration"),
+    ("NAM405", "Qwen3OmniMoeThinkerForConditionalGeneration"),
+    ("NAM406", "Qwen3_5ForCausalLM"),
+    ("NAM406", "Qwen3_5ForConditionalGeneration"),
+    ("NAM406", "Qwen3_5MoeForCausalLM"),
 }
 ERRORS = {
     ("NAM108", "LlamaBidirectionalConfig"),
@@ -47,6 +67,21 @@ ERRORS = {
     ("NAM211", "InklingForConditionalGeneration.from_pretrained"),
     ("NAM211", "KimiK25VLForConditionalGeneration.from_pretrained"),
     ("NAM211", "LagunaForCausalLM.from_pretrained"),
+    ("NAM215", "KimiK3Config.__init__"),
+    ("NAM401", "KimiK25VLForConditionalGeneration"),
+    ("NAM401", "KimiVLForConditionalGeneration"),
+    ("NAM401", "Step3p5ForCausalLM"),
+    ("NAM401", "Step3p7ForConditionalGeneration"),
+    ("NAM405", "MiMoV2FlashForCausalLM"),
+    ("NAM405", "MiMoV2ForCausalLM"),
+    ("NAM405", "Step3p7ForConditionalGeneration"),
+    ("NAM602", "Glm4MoeForCausalLM"),
+    ("NAM602", "Glm4MoeLiteForCausalLM"),
+    ("NAM602", "KimiK25VLForConditionalGeneration"),
+    ("NAM602", "KimiVLForConditionalGeneration"),
+    ("NAM602", "MiniMaxM2ForCausalLM"),
+    ("NAM602", "MiniMaxM3SparseForConditionalGeneration"),
+    ("NAM714", "MiMoV2Model.init_weights"),
 }
 # The classes that the framework's own registry test exempts, as owners of no causal head.
 RETRIEVAL = (
@@ -79,14 +114,16 @@ def test_retrieval_encoders_have_no_tie_finding(findings: list[Finding]):
     assert not [f for f in about_ties if set(RETRIEVAL) & {(f.symbol or "").partition(".")[0], *f.architectures}]
 
 
-def test_transformers_sources_change_nothing_here(findings: list[Finding], tmp_path: Path):
-    """The verdicts that a missing library leaves open are none of those on the shipped package."""
+def test_transformers_sources_only_add(findings: list[Finding], tmp_path: Path):
+    """Without the library nothing is said that it refutes; with it, what a class inherits from there is judged, too."""
     library = real_package.unpacked("5.18.0", "transformers")
     python = tmp_path / "python"
     python.write_text(f'#!/bin/sh\nPYTHONPATH={library} exec {sys.executable} "$@"\n')
     python.chmod(0o755)
     followed = _lint(real_package.unpacked("0.7.0"), python=str(python))
-    assert [(f.code, f.path, f.span) for f in followed] == [(f.code, f.path, f.span) for f in findings]
+    alone = {(f.code, f.path, f.span) for f in findings}
+    assert alone <= {(f.code, f.path, f.span) for f in followed}
+    assert {(f.code, f.symbol) for f in followed if (f.code, f.path, f.span) not in alone} == WITH_LIBRARY
 
 
 def test_installed_is_the_same(findings: list[Finding], tmp_path: Path, cli):
@@ -114,34 +151,30 @@ def test_installed_is_the_same(findings: list[Finding], tmp_path: Path, cli):
 @pytest.mark.parametrize(
     ("version", "classes", "expected"),
     [
-        ("0.4.0", 26, {"NAM106": 21, "NAM108": 2, "NAM209": 4}),
+        (
+            "0.4.0",
+            26,
+            "NAM106 21, NAM108 2, NAM209 4, NAM214 1, NAM401 7, NAM404 9, NAM405 4, NAM409 1, NAM413 106, NAM602 5, "
+            "NAM604 19, NAM605 7",
+        ),
         (
             "0.5.0",
             42,
-            {"NAM105": 3, "NAM106": 26, "NAM108": 3, "NAM110": 1, "NAM209": 3, "NAM216": 1},
+            "NAM105 3, NAM106 26, NAM108 3, NAM110 1, NAM209 3, NAM214 1, NAM216 1, NAM401 13, NAM404 3, NAM405 2, "
+            "NAM409 2, NAM413 34, NAM602 6, NAM604 2, NAM605 10",
         ),
         (
             "0.6.0",
             52,
-            {
-                "NAM105": 3,
-                "NAM106": 32,
-                "NAM108": 3,
-                "NAM110": 1,
-                "NAM203": 1,
-                "NAM204": 4,
-                "NAM205": 29,
-                "NAM206": 3,
-                "NAM208": 2,
-                "NAM211": 4,
-                "NAM212": 1,
-                "NAM216": 1,
-            },
+            "NAM105 3, NAM106 32, NAM108 3, NAM110 1, NAM203 1, NAM204 4, NAM205 29, NAM206 3, NAM208 2, NAM211 4, "
+            "NAM212 1, NAM215 1, NAM216 1, NAM401 6, NAM404 1, NAM405 2, NAM406 1, NAM408 1, NAM413 40, NAM602 6, "
+            "NAM604 5, NAM605 9",
         ),
     ],
 )
-def test_older_releases(version: str, classes: int, expected: dict[str, int]):
+def test_older_releases(version: str, classes: int, expected: str):
     """What a release does not know yet is not asked of it: 0.4.0 has neither tie policies nor capabilities."""
     report = Session(Request(paths=[str(real_package.unpacked(version))], cache=False)).run()
-    assert Counter(f.code for f in report.findings) == expected
+    counted = Counter(f.code for f in report.findings)
+    assert ", ".join(f"{code} {count}" for code, count in sorted(counted.items())) == expected
     assert report.classes == classes
