@@ -15,7 +15,7 @@ from automodel_lint.session import Report, Request, Session
 from .mutations import PACKAGE, REGISTRY, SETTINGS, Edit
 from .page_framework import LIBRARY
 
-CLEAN = ("fir", "spruce", "cedar", "willow", "larch", "juniper")
+CLEAN = ("fir", "spruce", "cedar", "willow", "larch", "juniper", "hawthorn", "hornbeam")
 EXAMPLE = Path(__file__).resolve().parents[1] / "examples" / "acme_automodel"
 MODELS = f"{PACKAGE}/components/models/"
 

@@ -11,7 +11,7 @@ from automodel_lint.session import Report, Request, Session
 
 from .conftest import EXAMPLE
 
-CLEAN = ("fir", "spruce", "cedar", "willow", "larch", "juniper")
+CLEAN = ("fir", "spruce", "cedar", "willow", "larch", "juniper", "hawthorn", "hornbeam")
 
 
 def _report() -> Report:

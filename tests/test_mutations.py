@@ -20,17 +20,31 @@ from .mutations import (
     Fault,
     Harmless,
     Place,
+    blocks,
     capabilities,
+    casts,
     engine,
+    experts,
     exports,
     guard,
     loading,
+    lookalikes_casts,
     lookalikes_classes,
+    lookalikes_experts,
     lookalikes_guard,
+    lookalikes_methods,
+    lookalikes_pins,
     lookalikes_registry,
+    lookalikes_routing,
+    lookalikes_tree,
     lookalikes_tying,
+    methods,
+    pinned,
+    pins,
     policy,
     registry,
+    routing,
+    tree_ties,
     tying,
 )
 
@@ -43,12 +57,26 @@ FAULTS: list[Fault] = [
     *guard.FAULTS,
     *loading.FAULTS,
     *capabilities.FAULTS,
+    *tree_ties.FAULTS,
+    *methods.FAULTS,
+    *pins.FAULTS,
+    *pinned.FAULTS,
+    *casts.FAULTS,
+    *routing.FAULTS,
+    *experts.FAULTS,
+    *blocks.FAULTS,
 ]
 LOOKALIKES: list[Harmless] = [
     *lookalikes_registry.HARMLESS,
     *lookalikes_classes.HARMLESS,
     *lookalikes_guard.HARMLESS,
     *lookalikes_tying.HARMLESS,
+    *lookalikes_tree.HARMLESS,
+    *lookalikes_methods.HARMLESS,
+    *lookalikes_pins.HARMLESS,
+    *lookalikes_casts.HARMLESS,
+    *lookalikes_routing.HARMLESS,
+    *lookalikes_experts.HARMLESS,
 ]
 NEEDS_LIBRARY = {"NAM108"}  # can only be told with the library's source at hand
 
@@ -85,7 +113,7 @@ def _difference(expected: list[Place], findings: list[Finding], files: dict[str,
 def test_the_clean_example_is_clean(with_library: bool, library: Path, tmp_path: Path) -> None:
     report = lint(lay(tmp_path, clean()), library if with_library else None)
     assert not _difference([], report.findings, clean())
-    assert report.classes == 7
+    assert report.classes == 9
 
 
 @pytest.mark.parametrize("fault", FAULTS, ids=lambda fault: fault.id)

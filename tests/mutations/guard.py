@@ -12,6 +12,15 @@ AT_INIT = "def __init__(self, config: FirConfig, backend"
 LARCH_INIT = "    def __init__(self, config: LarchConfig, backend: BackendConfig | None = None):\n"
 LARCH_SUPER = "        super().__init__(config, backend)\n"
 LARCH_BODY = f"{LARCH_INIT}{LARCH_SUPER}        self.model = LarchModel(config)\n        self.tie_weights()\n\n"
+# Larch without a constructor of its own: that of the base builds the whole model.
+NO_CONSTRUCTOR = (
+    Edit(LARCH, LARCH_BODY, "    backbone_class = LarchModel\n\n"),
+    Edit(
+        BASE,
+        "        self.lm_head = initialize",
+        "        self.model = self.backbone_class(config)\n        self.lm_head = initialize",
+    ),
+)
 BEFORE_FIR = "class FirForCausalLM("
 SUPER = "        super().__init__()\n        self.config = config\n"
 
@@ -90,7 +99,7 @@ MISSING = [
     Fault(
         "NAM203",
         "inherited-constructor-lost-it",
-        (Edit(BASE, GUARD, ""), Edit(LARCH, LARCH_BODY, "")),
+        (Edit(BASE, GUARD, ""), *NO_CONSTRUCTOR),
         at="def __init__(self, config: Any",
     ),
 ]

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from . import BASE, Edit, Harmless, model
-from .guard import CALL, GUARD, LARCH_BODY, LARCH_SUPER, NAME
+from .guard import CALL, GUARD, LARCH_SUPER, NAME, NO_CONSTRUCTOR
 from .loading import FLIP, PATH, added
 from .policy import CONFIG_SET, FIR_CLASS, GATED, POLICY
 
@@ -103,7 +103,7 @@ GUARDS = [
     Harmless(
         "NAM203",
         "constructor-inherited",
-        (Edit(LARCH, LARCH_BODY, ""),),
+        NO_CONSTRUCTOR,
         "a class without its own `__init__` inherits its base's guard",
     ),
     Harmless(

@@ -18,12 +18,14 @@ Files = dict[str, str]
 class Rewrite:
     """One rewrite; ``apply`` gets all files of a checkout and the paths that it may change.
 
-    ``keeps_paths`` is false where it moves findings into another file.
+    ``keeps_paths`` is false where it moves findings into another file, ``keeps_symbols`` where into another function
+    or class.
     """
 
     name: str
     apply: Callable[[Files, list[str]], Files]
     keeps_paths: bool = True
+    keeps_symbols: bool = True
 
 
 def each_file(name: str, change: Callable[[Source], str]) -> Rewrite:
@@ -50,7 +52,10 @@ def in_turn(known: list[Rewrite], *names: str) -> Rewrite:
             files = step.apply(files, paths)
         return files
 
-    return Rewrite("+".join(names), apply, all(step.keeps_paths for step in steps))
+    keeps_paths, keeps_symbols = (
+        all(kept) for kept in zip(*((s.keeps_paths, s.keeps_symbols) for s in steps), strict=True)
+    )
+    return Rewrite("+".join(names), apply, keeps_paths, keeps_symbols)
 
 
 class Source:

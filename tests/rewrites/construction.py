@@ -4,48 +4,9 @@ from __future__ import annotations
 
 import ast
 import copy
-from collections.abc import Callable, Iterator
 
-from . import Rewrite, Source, body_after_docstring, each_file
-
-
-def _by_syntax(name: str, change: Callable[[ast.Module], None]) -> Rewrite:
-    """A rewrite of the syntax tree; looks play no part here."""
-
-    def apply(source: Source) -> str:
-        tree = copy.deepcopy(source.tree)
-        change(tree)
-        return ast.unparse(ast.fix_missing_locations(tree)) + "\n"
-
-    return each_file(name, apply)
-
-
-def _blocks(tree: ast.AST) -> Iterator[list[ast.stmt]]:
-    """Every list of statements inside functions."""
-    for function in ast.walk(tree):
-        if isinstance(function, ast.FunctionDef):
-            for node in ast.walk(function):
-                for field in ("body", "orelse", "finalbody"):
-                    block = getattr(node, field, None)
-                    if isinstance(block, list) and block and isinstance(block[0], ast.stmt):
-                        yield block
-
-
-def _constructors(tree: ast.Module) -> Iterator[tuple[ast.ClassDef, ast.FunctionDef]]:
-    for cls in ast.walk(tree):
-        if isinstance(cls, ast.ClassDef):
-            for statement in cls.body:
-                if isinstance(statement, ast.FunctionDef) and statement.name == "__init__":
-                    yield cls, statement
-
-
-def _names(node: ast.AST) -> set[str]:
-    return {n.id for n in ast.walk(node) if isinstance(n, ast.Name)}
-
-
-def _parse(text: str) -> list[ast.stmt]:
-    return ast.parse(text).body
-
+from . import Rewrite, body_after_docstring
+from .syntax import add_import, behind_imports, blocks, by_syntax, constructors, parse
 
 # -- branches -------------------------------------------------------------------------------------------------------
 
@@ -67,7 +28,7 @@ def _tests_twice_negated(tree: ast.Module) -> None:
 def _tests_named(tree: ast.Module) -> None:
     """``if c:`` becomes ``flag = c`` and ``if flag:``."""
     number = 0
-    for block in _blocks(tree):
+    for block in blocks(tree):
         for index in range(len(block) - 1, -1, -1):
             statement = block[index]
             if isinstance(statement, ast.If) and not any(
@@ -80,7 +41,7 @@ def _tests_named(tree: ast.Module) -> None:
 
 def _conditional_expressions_as_statements(tree: ast.Module) -> None:
     """``x = A if c else B`` becomes an ``if`` with two assignments."""
-    for block in _blocks(tree):
+    for block in blocks(tree):
         for index, statement in enumerate(block):
             if isinstance(statement, ast.Assign) and isinstance(statement.value, ast.IfExp):
                 value = statement.value
@@ -112,7 +73,7 @@ def _comparisons_turned(tree: ast.Module) -> None:
 
 def _locals_renamed(tree: ast.Module) -> None:
     """Locals of methods get other names; parameters keep theirs, as callers may know them."""
-    for _, method in _constructors(tree):
+    for _, method in constructors(tree):
         nested = {n for f in ast.walk(method) if isinstance(f, ast.Lambda | ast.FunctionDef) and f is not method
                   for a in [*f.args.args, *f.args.kwonlyargs] for n in [a.arg]}  # fmt: skip
         fixed = {a.arg for a in [*method.args.args, *method.args.kwonlyargs]} | nested
@@ -127,7 +88,7 @@ def _locals_renamed(tree: ast.Module) -> None:
 def _through_locals(tree: ast.Module) -> None:
     """``self.x = value`` becomes ``made = value`` and ``self.x = made``."""
     number = 0
-    for block in _blocks(tree):
+    for block in blocks(tree):
         for index in range(len(block) - 1, -1, -1):
             statement = block[index]
             if isinstance(statement, ast.Assign) and isinstance(statement.targets[0], ast.Attribute):
@@ -138,7 +99,7 @@ def _through_locals(tree: ast.Module) -> None:
 
 def _set_by_name(tree: ast.Module) -> None:
     """``self.x = value`` becomes ``setattr(self, "x", value)``."""
-    for block in _blocks(tree):
+    for block in blocks(tree):
         for index, statement in enumerate(block):
             if isinstance(statement, ast.Assign) and len(statement.targets) == 1:
                 target = statement.targets[0]
@@ -161,29 +122,32 @@ def _read_by_name(tree: ast.Module) -> None:
 
 
 def _rest_in_a_helper(tree: ast.Module) -> None:
-    """What follows ``super().__init__(…)`` in a constructor moves into a method that it calls."""
-    for number, (cls, method) in enumerate(list(_constructors(tree))):
+    """What follows ``super().__init__(…)`` in a constructor moves into a method that it calls.
+
+    What is about the tie stays: guards must stand in constructors, and configs are not followed into helpers.
+    """
+    for number, (cls, method) in enumerate(list(constructors(tree))):
         body = body_after_docstring(method)
         first = next((i for i, s in enumerate(body) if "__init__" in ast.unparse(s) and isinstance(s, ast.Expr)), None)
         rest = body[first + 1 :] if first is not None else []
         texts = " ".join(map(ast.unparse, rest))
         unmovable = any(isinstance(s, ast.FunctionDef | ast.ClassDef | ast.Global | ast.Import | ast.ImportFrom)
                         for r in rest for s in ast.walk(r))  # fmt: skip
-        if not rest or "super(" in texts or unmovable or method.args.vararg:
+        if not rest or "super(" in texts or "tie_word_embeddings" in texts or unmovable or method.args.vararg:
             continue
         before = {n.id for s in body[: first + 1] for n in ast.walk(s) if isinstance(n, ast.Name)
                   and isinstance(n.ctx, ast.Store)}  # fmt: skip
         me, *given = [a.arg for a in [*method.args.args, *method.args.kwonlyargs]]
         given += [method.args.kwarg.arg] if method.args.kwarg else []
-        given += sorted(before)
-        helper = _parse(f"def _rest_{number}({', '.join([me, *given])}):\n    pass")[0]
+        given += sorted(before - set(given))
+        helper = parse(f"def _rest_{number}({', '.join([me, *given])}):\n    pass")[0]
         assert isinstance(helper, ast.FunctionDef)
         annotations = {a.arg: a.annotation for a in [*method.args.args, *method.args.kwonlyargs]}
         for argument in helper.args.args:
             argument.annotation = annotations.get(argument.arg)
         helper.body = rest
         del method.body[len(method.body) - len(rest) :]
-        method.body += _parse(f"{me}._rest_{number}({', '.join(given)})")
+        method.body += parse(f"{me}._rest_{number}({', '.join(given)})")
         cls.body.append(helper)
 
 
@@ -193,7 +157,7 @@ def _rest_in_a_helper(tree: ast.Module) -> None:
 def _comprehensions_as_loops(tree: ast.Module) -> None:
     """``self.x = f([e for i in s])`` becomes a loop that appends to a list, then ``self.x = f(list)``."""
     number = 0
-    for block in _blocks(tree):
+    for block in blocks(tree):
         for index in range(len(block) - 1, -1, -1):
             statement = block[index]
             value = getattr(statement, "value", None)
@@ -239,7 +203,7 @@ def _classes_through_partial(tree: ast.Module) -> None:
                 continue
             made = ast.Call(ast.Name("_partial", ast.Load()), [node.func, *node.args], node.keywords)
             node.func, node.args, node.keywords = made, [], []
-    _import(tree, "from functools import partial as _partial")
+    add_import(tree, "from functools import partial as _partial")
 
 
 def _classes_through_a_function(tree: ast.Module) -> None:
@@ -248,8 +212,8 @@ def _classes_through_a_function(tree: ast.Module) -> None:
         if isinstance(node, ast.Call) and ast.unparse(node.func).startswith("nn.") and node.func.attr[:1].isupper():
             node.args = [node.func, *node.args]
             node.func = ast.Name("_made", ast.Load())
-    function = _parse("def _made(kind, *args, **kwargs):\n    return kind(*args, **kwargs)")
-    tree.body[_behind_imports(tree) : _behind_imports(tree)] = function
+    function = parse("def _made(kind, *args, **kwargs):\n    return kind(*args, **kwargs)")
+    tree.body[behind_imports(tree) : behind_imports(tree)] = function
 
 
 def _arguments_spread(tree: ast.Module) -> None:
@@ -263,7 +227,7 @@ def _arguments_spread(tree: ast.Module) -> None:
 
 def _base_by_name(tree: ast.Module) -> None:
     """``super().__init__()`` of a direct ``nn.Module`` becomes ``nn.Module.__init__(self)``."""
-    for cls, method in _constructors(tree):
+    for cls, method in constructors(tree):
         if [ast.unparse(b) for b in cls.bases] == ["nn.Module"]:
             for node in ast.walk(method):
                 if isinstance(node, ast.Call) and ast.unparse(node) == "super().__init__()":
@@ -271,37 +235,23 @@ def _base_by_name(tree: ast.Module) -> None:
                     node.args = [ast.Name(method.args.args[0].arg, ast.Load())]
 
 
-def _import(tree: ast.Module, text: str) -> None:
-    tree.body[_behind_imports(tree) : _behind_imports(tree)] = _parse(text)
-
-
-def _behind_imports(tree: ast.Module) -> int:
-    found = 0
-    for index, statement in enumerate(tree.body):
-        if isinstance(statement, ast.Import | ast.ImportFrom):
-            found = index + 1
-        elif not isinstance(statement, ast.Expr):
-            break
-    return found
-
-
 REWRITES: list[Rewrite] = [
-    _by_syntax("sides-swapped", _sides_swapped),
-    _by_syntax("tests-twice-negated", _tests_twice_negated),
-    _by_syntax("tests-named", _tests_named),
-    _by_syntax("conditional-expressions-as-statements", _conditional_expressions_as_statements),
-    _by_syntax("conditions-in-a-ladder", _conditions_in_a_ladder),
-    _by_syntax("comparisons-turned", _comparisons_turned),
-    _by_syntax("locals-renamed", _locals_renamed),
-    _by_syntax("through-locals", _through_locals),
-    _by_syntax("set-by-name", _set_by_name),
-    _by_syntax("read-by-name", _read_by_name),
-    _by_syntax("rest-in-a-helper", _rest_in_a_helper),
-    _by_syntax("comprehensions-as-loops", _comprehensions_as_loops),
-    _by_syntax("enumerated", _enumerated),
-    _by_syntax("sequences-listed", _sequences_listed),
-    _by_syntax("classes-through-partial", _classes_through_partial),
-    _by_syntax("classes-through-a-function", _classes_through_a_function),
-    _by_syntax("arguments-spread", _arguments_spread),
-    _by_syntax("base-by-name", _base_by_name),
+    by_syntax("sides-swapped", _sides_swapped),
+    by_syntax("tests-twice-negated", _tests_twice_negated),
+    by_syntax("tests-named", _tests_named),
+    by_syntax("conditional-expressions-as-statements", _conditional_expressions_as_statements),
+    by_syntax("conditions-in-a-ladder", _conditions_in_a_ladder),
+    by_syntax("comparisons-turned", _comparisons_turned),
+    by_syntax("locals-renamed", _locals_renamed),
+    by_syntax("through-locals", _through_locals),
+    by_syntax("set-by-name", _set_by_name),
+    by_syntax("read-by-name", _read_by_name),
+    by_syntax("rest-in-a-helper", _rest_in_a_helper, keeps_symbols=False),
+    by_syntax("comprehensions-as-loops", _comprehensions_as_loops),
+    by_syntax("enumerated", _enumerated),
+    by_syntax("sequences-listed", _sequences_listed),
+    by_syntax("classes-through-partial", _classes_through_partial),
+    by_syntax("classes-through-a-function", _classes_through_a_function),
+    by_syntax("arguments-spread", _arguments_spread),
+    by_syntax("base-by-name", _base_by_name),
 ]

@@ -7,13 +7,13 @@ import textwrap
 
 from . import Files, Rewrite, Source, after_imports, body_after_docstring, classes, each_file, first_line, module_name
 
-_MODEL_ENDINGS = ("ForCausalLM", "ForConditionalGeneration", "ForSequenceClassification", "BidirectionalModel")
+MODEL_ENDINGS = ("ForCausalLM", "ForConditionalGeneration", "ForSequenceClassification", "BidirectionalModel")
 _POLICY = "tie_word_embeddings_support"
 
 
 def _model_classes(source: Source) -> list[ast.ClassDef]:
     """The classes of a module that stand at the top level and are called as models are."""
-    return [s for s in source.tree.body if isinstance(s, ast.ClassDef) and s.name.endswith(_MODEL_ENDINGS)]
+    return [s for s in source.tree.body if isinstance(s, ast.ClassDef) and s.name.endswith(MODEL_ENDINGS)]
 
 
 def _is_plain(cls: ast.ClassDef) -> bool:
@@ -185,7 +185,7 @@ def _moved(files: Files, paths: list[str]) -> Files:
     result = dict(files)
     for path in paths:
         source = Source(files[path])
-        if path.endswith("__init__.py") or not any(c.name.endswith(_MODEL_ENDINGS) for c in classes(source.tree)):
+        if path.endswith("__init__.py") or not any(c.name.endswith(MODEL_ENDINGS) for c in classes(source.tree)):
             continue
         other = f"{path.removesuffix('.py')}_implementation.py"
         result[other] = files[path]

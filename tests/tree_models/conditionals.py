@@ -123,6 +123,34 @@ class Early(nn.Module):
         self.last = nn.Linear(size, 2)
 
 
+class Chained(nn.Module):
+    """Several sides of a chain leave, and what follows leaves again."""
+
+    def __init__(self, config: Config):
+        super().__init__()
+        size = config.hidden_size
+        if config.tied:
+            self.first = nn.Linear(size, 1)
+            return
+        elif config.bias:
+            self.second = nn.Linear(size, 1)
+            return
+        elif config.kind == "other":
+            self.third = nn.Linear(size, 1)
+        self.middle = nn.Linear(size, 1)
+        if config.gated or config.rank is not None:
+            if config.kind == "other":
+                return
+            self.fourth = nn.Linear(size, 1)
+        else:
+            self.fourth = nn.LayerNorm(size)
+        if (config.gated or config.kind == "other") and config.rank is None:
+            return
+        if config.gated or (config.kind == "other" and config.rank is None):
+            self.fifth = nn.Linear(size, 1)
+        self.last = nn.Linear(size, 2)
+
+
 class Defaults(nn.Module):
     def __init__(self, config: Config, norm: nn.Module | None = None, width: int | None = None):
         super().__init__()
@@ -187,6 +215,13 @@ CASES = {
         Config(num_experts=2),
     ],
     Early: [Config(), Config(tied=True), Config(bias=True), Config(bias=True, gated=True)],
+    Chained: [
+        Config(tied=tied, bias=bias, gated=gated, kind=kind, rank=rank)
+        for tied, bias in ((False, False), (False, True), (True, False))
+        for gated in (False, True)
+        for kind in ("plain", "other")
+        for rank in (None, 2)
+    ],
     Defaults: [Config(), Config(rank=2), Config(scale=0.5)],
     Literal: [Config()],
 }

@@ -113,7 +113,46 @@ class Kept(nn.Module):
             self.first.append(Block(config.hidden_size))
 
 
+class Rows(nn.Module):
+    """Has a loop of its own, whose variable is called like that of the loop around its construction."""
+
+    def __init__(self, config: Config, index: int | None = None):
+        super().__init__()
+        self.rows = nn.ModuleList()
+        for index in range(config.num_layers):
+            if index in config.moe_layers:
+                self.rows.append(nn.Linear(config.hidden_size, 1))
+        self.kinds = nn.ModuleList(
+            [Block(config.hidden_size, index in config.moe_layers) for index in range(config.num_layers)]
+        )
+
+
+class Same(nn.Module):
+    """Is told the index of the loop around its construction, which stays what it is."""
+
+    def __init__(self, config: Config, index: int):
+        super().__init__()
+        if index in config.moe_layers:
+            self.moe = nn.Linear(config.hidden_size, 1)
+        else:
+            self.dense = nn.Linear(config.hidden_size, 1)
+
+
+class Variables(nn.Module):
+    """Two variables of one name are two; one that is handed on is one."""
+
+    def __init__(self, config: Config):
+        super().__init__()
+        self.layers = nn.ModuleList()
+        for index in range(config.num_layers):
+            if index in config.moe_layers:
+                self.layers.append(nn.ModuleDict({"rows": Rows(config), "same": Same(config, index)}))
+            else:
+                self.layers.append(nn.ModuleDict({"others": Rows(config), "same": Same(config, index)}))
+
+
 CASES = {
+    Variables: [Config(num_layers=3, moe_layers=[1]), Config(num_layers=3, moe_layers=[0, 1, 2]), Config()],
     Known: [Config()],
     Kept: [Config(), Config(moe_layers=[1]), Config(rank=0)],
     Open: [Config(num_layers=3, moe_layers=[1, 0]), Config(num_layers=4, num_experts=1, moe_layers=[0, 1, 2])],

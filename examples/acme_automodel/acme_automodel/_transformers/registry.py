@@ -27,6 +27,8 @@ MODEL_ARCH_MAPPING = OrderedDict(
         ),
         ("LarchForCausalLM", ("acme_automodel.components.models.larch.model", "LarchForCausalLM")),
         ("JuniperForCausalLM", ("acme_automodel.components.models.juniper.model", "JuniperForCausalLM")),
+        ("HawthornForCausalLM", ("acme_automodel.components.models.hawthorn.model", "HawthornForCausalLM")),
+        ("HornbeamForCausalLM", ("acme_automodel.components.models.hornbeam.model", "HornbeamForCausalLM")),
         (
             "ElmForCausalLM",
             ("acme_automodel.components.models.elm.model", "ElmForCausalLM"),
@@ -49,6 +51,12 @@ MODEL_ARCH_MAPPING = OrderedDict(
         ("YewForCausalLM", ("acme_automodel.components.models.yew.model", "YewForCausalLM")),
         ("AlderForCausalLM", ("acme_automodel.components.models.alder.model", "AlderForCausalLM")),
         ("LindenForCausalLM", ("acme_automodel.components.models.linden.model", "LindenForCausalLM")),
+        ("BlackthornForCausalLM", ("acme_automodel.components.models.blackthorn.model", "BlackthornForCausalLM")),
+        (
+            "BlackthornForSequenceClassification",
+            ("acme_automodel.components.models.blackthorn.model", "BlackthornForSequenceClassification"),
+        ),
+        ("HollyForCausalLM", ("acme_automodel.components.models.holly.model", "HollyForCausalLM")),
         ("HazelForCausalLM", ("acme_automodel.components.models.hazel.model", "HazelForCausalLM")),
         ("ElmForCausalLM", ("acme_automodel.components.models.elm.model", "ElmForCausalLM")),
     ]
@@ -64,6 +72,8 @@ _CUSTOM_CONFIG_REGISTRATIONS: Dict[str, Tuple[str, str]] = {
     "willow": ("acme_automodel.components.models.willow.config", "WillowConfig"),
     "larch": ("acme_automodel.components.models.larch.config", "LarchConfig"),
     "juniper": ("acme_automodel.components.models.juniper.config", "JuniperConfig"),
+    "hawthorn": ("acme_automodel.components.models.hawthorn.config", "HawthornConfig"),
+    "hornbeam": ("acme_automodel.components.models.hornbeam.config", "HornbeamConfig"),
     "elm": ("acme_automodel.components.models.elm.config", "ElmConfig"),
     "maple": ("acme_automodel.components.models.maple.config", "MapleLegacyConfig"),
     "poplar": ("acme_automodel.components.models.poplar.config", "PoplarConfig"),
@@ -74,6 +84,8 @@ _CUSTOM_CONFIG_REGISTRATIONS: Dict[str, Tuple[str, str]] = {
     "yew": ("acme_automodel.components.models.yew.config", "YewConfig"),
     "alder": ("acme_automodel.components.models.alder.config", "AlderConfig"),
     "linden": ("acme_automodel.components.models.linden.config", "LindenConfig"),
+    "blackthorn": ("acme_automodel.components.models.blackthorn.config", "BlackthornConfig"),
+    "holly": ("acme_automodel.components.models.holly.config", "HollyConfig"),
 }
 
 
