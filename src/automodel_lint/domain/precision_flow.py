@@ -7,6 +7,7 @@ Both sides of a condition are followed. What a module of the library does is tak
 from __future__ import annotations
 
 import ast
+import re
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, replace
 from functools import reduce
@@ -47,6 +48,8 @@ class Traced:
 
 
 NOTHING = Traced()
+_OF_DTYPE = re.compile(r"dtype|precision|float|half|torch\.")
+_NUMBERS = (ast.Constant, ast.BinOp, ast.UnaryOp, ast.Attribute, ast.Name)  # what a plain number is kept as
 _OPEN = Traced(frozenset({OPEN}), frozenset({SOME}))
 
 
@@ -217,7 +220,8 @@ class Flow:
 
     def _member(self, path: str) -> Traced:
         """``self.weight``, ``self.proj.weight``, ``self.weight.dtype``: by what the module tree says."""
-        path = path.removesuffix(".dtype").removesuffix(".data")
+        for suffix in (".dtype", ".data", ".T", ".mT", ".H", ".mH"):
+            path = path.removesuffix(suffix)
         owner, _, name = path.rpartition(".")
         words = frozenset(path.split("."))
         if name in _NO_TENSOR:
@@ -234,6 +238,8 @@ class Flow:
         kept = [v for s in init.node.body for n, v in parts_of(s) if n == f"{init.self_name}.{name}"] if init else []
         if init is None or len(kept) != 1:
             return _OPEN
+        if not _OF_DTYPE.search(f"{name} {ast.unparse(kept[0])}" if kept[0] is not None else name):  # type: ignore
+            return NOTHING if isinstance(kept[0], _NUMBERS) else _OPEN
         given, made = kept[0], node.place.node
         if isinstance(given, ast.Name):
             given = argument(init, made, given.id) if isinstance(made, ast.Call) else None

@@ -19,11 +19,11 @@ from automodel_lint.inference.names import ClassEntity, FunctionEntity, Module
 from automodel_lint.source import remembered
 
 _NORMALISING = ("softmax", "sigmoid")
-_NORMALISES = re.compile(r"(softmax|sigmoid)\(", re.I)
-_FUNCTIONS = (b"softmax(", b"sigmoid(")
+_NORMALISES = re.compile(r"(softmax|sigmoid)_?\(", re.I)
+_FUNCTIONS = (b"softmax(", b"sigmoid(", b"sigmoid_(")
 _CHOOSING = ("topk", "argmax", "kthvalue", "argsort", "sort")
 _ROUTER = re.compile(r"rout|gate|gating|expert|moe", re.I)
-_CHOICE = re.compile(r"topk\(|argmax\(|kthvalue\(|sink")
+_CHOICE = re.compile(r"topk\(|argmax\(|kthvalue\(|sort\(|sink")
 _SINK = re.compile(r"sink", re.I)
 _CHOSEN = "chosen"  # the mark of what a choice of experts gives
 

@@ -81,7 +81,7 @@ class Builtins:
             "collections.OrderedDict": self._dict,
             "builtins.map": self._map,
             "functools.partial": self._partial,
-            "dataclasses.replace": lambda a, k, p, f: self.run.instances.replaced(a[0], k) if a else UNKNOWN,
+            "dataclasses.replace": self._replace,
             "copy.copy": lambda a, k, p, f: self.run.instances.replaced(a[0], {}) if a else UNKNOWN,
             "copy.deepcopy": lambda a, k, p, f: self._copied(a[0]) if a else UNKNOWN,
             "importlib.import_module": self._import,
@@ -109,6 +109,8 @@ class Builtins:
         if function is None:
             return None
         given = [_python(a) for a in args]
+        if name == "str" and len(args) == 1 and isinstance(args[0], Known) and isinstance(args[0].value, str):
+            return args[0]
         if all(ok for ok, _ in given) and given:
             try:
                 return Known(function(*(value for _, value in given)))  # type: ignore[operator]
@@ -156,8 +158,7 @@ class Builtins:
             methods = self._methods(owner, key) if isinstance(owner, Obj) and not matching else {}
             if methods:
                 return one_of(methods, text_of(name, place.node))
-            named = Unknown("it is named at run time") if isinstance(owner, (ModuleName, External_)) else UNKNOWN
-            return matching[0] if matching else named
+            return matching[0] if matching else _of_library(owner, name, place)
         key = str(key)
         if isinstance(owner, Thing):
             has = self.run.hf.has_field(owner, key) if default is not None else True
@@ -327,6 +328,14 @@ class Builtins:
 
     # -- others ---------------------------------------------------------------------------------------------------
 
+    def _replace(self, args: list[Value], keywords: dict[str, Value], place: Place, frame: Frame | None) -> Value:
+        made = self.run.instances.replaced(args[0], keywords) if args else UNKNOWN
+        for _, single in parts(made, self.heap):
+            if isinstance(single, Obj) and not single.is_module and single.cls is not None:
+                single.place = place
+                self.run.built.append(self.run.recorded(single))
+        return made
+
     def _partial(self, args: list[Value], keywords: dict[str, Value], place: Place, frame: Frame | None) -> Value:
         return Partial(args[0], tuple(args[1:]), keywords) if args else UNKNOWN
 
@@ -358,6 +367,13 @@ class Builtins:
 
 def _written(place: Place) -> str:
     return ast.unparse(place.node)
+
+
+def _of_library(owner: Value, name: Value, place: Place) -> Value:
+    """``getattr(torch, config.dtype)`` is a dtype of the config; another name of a library may be any class."""
+    if isinstance(owner, (ModuleName, External_)) and owner.fqn == "torch":
+        return Thing(text_of(name, place.node))
+    return Unknown("it is named at run time") if isinstance(owner, (ModuleName, External_)) else UNKNOWN
 
 
 def _python(value: Value) -> tuple[bool, Any]:

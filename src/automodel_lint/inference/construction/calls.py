@@ -6,9 +6,11 @@ import ast
 from typing import TYPE_CHECKING
 
 from automodel_lint.inference.construction import tensors, torch_specs
+from automodel_lint.inference.construction.blocks import RETURN
 from automodel_lint.inference.construction.builtin_calls import Builtins
 from automodel_lint.inference.construction.frames import Frame
 from automodel_lint.inference.construction.heap import choice
+from automodel_lint.inference.construction.instances import ANYTHING
 from automodel_lint.inference.construction.libraries import Libraries
 from automodel_lint.inference.construction.module_methods import ModuleMethods
 from automodel_lint.inference.construction.truth import is_dtype, is_none, parts
@@ -129,8 +131,11 @@ class Calls:
                     found |= {
                         k: v for k, v in single.slots.items() if isinstance(k, str) and not isinstance(k, Pattern)
                     }
+                    found |= {ANYTHING: UNKNOWN for k in single.slots if isinstance(k, Pattern)}
                 elif isinstance(single, Known) and isinstance(single.value, dict):
                     found |= {str(k): Known(v) for k, v in single.value.items()}
+                else:
+                    found[ANYTHING] = UNKNOWN
         if ABSENT in found.values():
             return {name: value for name, value in found.items() if value is not ABSENT}
         return found
@@ -249,12 +254,22 @@ class Calls:
             if run.classes.is_generator(func.node):
                 frame.generated = Seq(depth=run.depth)
             ended = run.statements.block(func.node.body, frame)
+            if len(run.stack) == 1 and not isinstance(func.node.body[-1], ast.Return):
+                run.left_early = ended == RETURN
             if frame.generated is not None:
                 return frame.generated
             return run.statements.returned(frame, ended)
         finally:
             run.stack.pop()
             run.depth, run.site = depth, outer
+
+    def _declared(self, value: Value, parameter: ast.arg, func: Callable_) -> Value:
+        """A part of a config is of the class that a parameter is annotated with, if nothing else says so."""
+        if isinstance(value, Thing) and value.cls is None and parameter.arg.endswith(("config", "cfg")):
+            cls = self.run.hf.annotated(parameter.annotation, func.scope)
+            if cls is not None and self.run.hf.is_config(cls):
+                value.cls = cls
+        return value
 
     def defaults_of(self, node: ast.Lambda | ast.FunctionDef, frame: Frame) -> dict[str, Value]:
         """Return the defaults of a function that is made in another one, as they are at that time."""
@@ -271,9 +286,9 @@ class Calls:
         spread = [v for a in args if isinstance(a, Spread) for v in a.values]
         args = [a for a in args if not isinstance(a, Spread)]
         given = [func.bound, *args] if func.bound is not None else args
-        rest = dict(keywords)
+        rest = {k: v for k, v in keywords.items() if k != ANYTHING}
         for parameter, value in zip(positional, given, strict=False):
-            frame.names[parameter.arg] = value  # type: ignore[assignment]
+            frame.names[parameter.arg] = self._declared(value, parameter, func)  # type: ignore[arg-type]
         defaults = dict(zip([p.arg for p in positional][::-1], signature.defaults[::-1], strict=False))
         defaults |= {p.arg: d for p, d in zip(signature.kwonlyargs, signature.kw_defaults, strict=True) if d}
         for parameter in (*positional, *signature.kwonlyargs):
@@ -281,7 +296,7 @@ class Calls:
             if name in frame.names:
                 continue
             if name in rest:
-                frame.names[name] = rest.pop(name)
+                frame.names[name] = self._declared(rest.pop(name), parameter, func)
             elif name in func.defaults:
                 frame.names[name] = func.defaults[name]
             elif name in defaults:

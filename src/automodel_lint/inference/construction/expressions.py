@@ -256,6 +256,8 @@ class Expressions:
                 for _, single in parts(given, self.heap):
                     if isinstance(single, Map):
                         found.slots.update(single.slots)
+                    elif not is_none(single):
+                        found.slots[Pattern("*")] = UNKNOWN
                 continue
             found.slots[key_of(self.value(key, frame))] = given
         return found

@@ -51,24 +51,46 @@ def module_tree(
     ``outside`` says that the class of the config is named, but its source is not at hand; ``assumed`` are fields that
     are taken to have the default they are read with.
     """
-    run = Interpreter(classes, torch_names, assumed)
-    place = Place(cls.module.path, cls.node)
     given = Thing("config", config)
     given.guessed, given.outside = guessed, outside
-    reason = None
-    made = Obj(cls, cls.fqn, True, place)
+    run, made = _constructed(classes, torch_names, cls, given, assumed, {})
+    if run.left_early:  # by a default that a caller may replace
+        run, made = _constructed(classes, torch_names, cls, given, assumed, _optional(classes, cls))
+    root = _Reader().node(made, "", (), frozenset())
+    return ModuleTree(root, [_built(*record) for record in run.built], frozenset(run.unsettled - run.read_plainly))
+
+
+def _constructed(
+    classes: Classes,
+    torch_names: Names,
+    cls: ClassEntity,
+    config: Thing,
+    assumed: frozenset[str],
+    keywords: dict[str, Value],
+) -> tuple[Interpreter, Obj]:
+    """Run the constructor of a class; return the interpreter and the object."""
+    run = Interpreter(classes, torch_names, assumed)
+    made = Obj(cls, cls.fqn, True, Place(cls.module.path, cls.node))
     torch_modules.prepare(run, made, cls)
     run.making.append(cls)
     run.constructing.append(made)
     try:
-        run.instances.construct(made, None, [given], {})
+        run.instances.construct(made, None, [config], keywords)
     except TooLong:
-        reason = "construction is too long to be followed"
+        made.opaque = made.opaque or "construction is too long to be followed"
     except RecursionError:
-        reason = "construction is nested too deeply to be followed"
-    made.opaque = made.opaque or reason
-    root = _Reader().node(made, "", (), frozenset())
-    return ModuleTree(root, [_built(*record) for record in run.built], frozenset(run.unsettled - run.read_plainly))
+        made.opaque = made.opaque or "construction is nested too deeply to be followed"
+    return run, made
+
+
+def _optional(classes: Classes, cls: ClassEntity) -> dict[str, Value]:
+    """What a caller may give beside the config, as values that only the caller knows."""
+    members, _ = classes.find(cls, "__init__")
+    function = members[-1].function if members else None
+    arguments = function.args if function is not None else ast.arguments([], [], None, [], [], None, [])
+    with_default = arguments.args[len(arguments.args) - len(arguments.defaults) :]
+    names = [a.arg for a in (*with_default, *arguments.kwonlyargs)]
+    return {name: Thing(name) for name in names}
 
 
 class _Reader:

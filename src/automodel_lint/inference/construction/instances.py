@@ -41,6 +41,7 @@ from automodel_lint.inference.names import ClassEntity, External
 if TYPE_CHECKING:
     from automodel_lint.inference.construction.interpreter import Interpreter
 
+ANYTHING = "**"  # the keyword under which a mapping of which nothing is known is handed on
 # Bases without source whose constructors build nothing.
 _EMPTY_BASES = MACHINERY | {"PreTrainedModel", "PretrainedConfig", "PreTrainedConfig", "GradientCheckpointingLayer"}
 # What a module holds, as dicts.
@@ -153,6 +154,8 @@ class Instances:
         for name, default, owner in self.fields(made.cls):
             if name in given:
                 made.slots[name] = given[name]
+            elif ANYTHING in given:
+                made.slots[name] = Thing(name)
             elif default is not None:
                 made.slots[name] = self._default(default, owner)
         after = self.run.globals.class_member(made.cls, "__post_init__")

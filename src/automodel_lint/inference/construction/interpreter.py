@@ -44,6 +44,7 @@ class Interpreter:
         self.torch_names = torch_names
         self.heap = Heap()
         self.depth = 0  # open loops that run any number of times
+        self.left_early = False  # whether the outermost constructor returns before its end, whatever the config
         self.site: Place | None = None  # the call in a method that led into a factory: what it makes is written there
         self.calling: Place | None = None  # the call that is being made
         self.stack: list[int] = []  # functions under way

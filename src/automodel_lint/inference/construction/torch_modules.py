@@ -13,6 +13,7 @@ from automodel_lint.inference.construction.values import (
     ABSENT,
     NONE,
     TRUE,
+    UNKNOWN,
     Known,
     Map,
     Obj,
@@ -21,6 +22,7 @@ from automodel_lint.inference.construction.values import (
     TensorValue,
     Test,
     Thing,
+    Unknown,
     Value,
 )
 from automodel_lint.inference.module_tree import Dtype, Place
@@ -95,7 +97,8 @@ def _allocate(run: Interpreter, made: Obj, spec: Spec, args: list[Value], keywor
     for name, default in spec.defaults().items():
         given.setdefault(name, Known(default))
     for name, _ in spec.parameters:
-        made.slots.setdefault(name, given.get(name, NONE))
+        value = given.get(name, NONE)
+        made.slots.setdefault(name, UNKNOWN if isinstance(value, Unknown) else value)
     asked = given.get("dtype", given.get("params_dtype"))
     for tensor in spec.tensors:
         made.slots[tensor.name] = _tensor(run, made, tensor, given, asked)
