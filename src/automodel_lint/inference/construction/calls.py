@@ -131,7 +131,8 @@ class Calls:
                     found |= {
                         k: v for k, v in single.slots.items() if isinstance(k, str) and not isinstance(k, Pattern)
                     }
-                    found |= {ANYTHING: UNKNOWN for k in single.slots if isinstance(k, Pattern)}
+                    if any(isinstance(k, Pattern) for k in single.slots):
+                        found[ANYTHING] = UNKNOWN
                 elif isinstance(single, Known) and isinstance(single.value, dict):
                     found |= {str(k): Known(v) for k, v in single.value.items()}
                 else:
