@@ -192,28 +192,34 @@ def _sequences_listed(tree: ast.Module) -> None:
             node.iter = ast.Call(ast.Name("list", ast.Load()), [node.iter], [])
 
 
+def _makes_module(node: ast.AST) -> bool:
+    """``nn.X(…)``."""
+    func = node.func if isinstance(node, ast.Call) else None
+    return isinstance(func, ast.Attribute) and ast.unparse(func.value) == "nn" and func.attr[:1].isupper()
+
+
 # -- calls ----------------------------------------------------------------------------------------------------------
 
 
 def _classes_through_partial(tree: ast.Module) -> None:
     """``nn.X(…)`` becomes ``functools.partial(nn.X, …)()``."""
-    for node in list(ast.walk(tree)):
-        if isinstance(node, ast.Call) and ast.unparse(node.func).startswith("nn.") and node.func.attr[:1].isupper():
-            if any(isinstance(a, ast.Starred) for a in node.args):
-                continue
-            made = ast.Call(ast.Name("_partial", ast.Load()), [node.func, *node.args], node.keywords)
-            node.func, node.args, node.keywords = made, [], []
-    add_import(tree, "from functools import partial as _partial")
+    found = [n for n in ast.walk(tree) if _makes_module(n) and not any(isinstance(a, ast.Starred) for a in n.args)]
+    for node in found:
+        made = ast.Call(ast.Name("_partial", ast.Load()), [node.func, *node.args], node.keywords)
+        node.func, node.args, node.keywords = made, [], []
+    if found:
+        add_import(tree, "from functools import partial as _partial")
 
 
 def _classes_through_a_function(tree: ast.Module) -> None:
     """``nn.X(…)`` becomes ``_made(nn.X, …)`` with a function that makes it."""
-    for node in list(ast.walk(tree)):
-        if isinstance(node, ast.Call) and ast.unparse(node.func).startswith("nn.") and node.func.attr[:1].isupper():
-            node.args = [node.func, *node.args]
-            node.func = ast.Name("_made", ast.Load())
-    function = parse("def _made(kind, *args, **kwargs):\n    return kind(*args, **kwargs)")
-    tree.body[behind_imports(tree) : behind_imports(tree)] = function
+    found = [n for n in ast.walk(tree) if _makes_module(n)]
+    for node in found:
+        node.args = [node.func, *node.args]
+        node.func = ast.Name("_made", ast.Load())
+    if found:
+        function = parse("def _made(kind, *args, **kwargs):\n    return kind(*args, **kwargs)")
+        tree.body[behind_imports(tree) : behind_imports(tree)] = function
 
 
 def _arguments_spread(tree: ast.Module) -> None:

@@ -353,13 +353,20 @@ def _is_below(node: ast.expr, me: str) -> bool:
     return False
 
 
-def _functions_as_methods(tree: ast.Module) -> None:
-    """``torch.sigmoid(x)`` becomes ``x.sigmoid()``, ``F.softmax(x, dim=d)`` ``x.softmax(dim=d)``."""
-    functions = ("torch.sigmoid", "torch.softmax", "F.softmax", "torch.nn.functional.softmax")
+def _functions_and_methods(tree: ast.Module) -> None:
+    """``torch.sigmoid(x)`` becomes ``x.sigmoid()``, ``x.softmax(dim=d)`` becomes ``torch.softmax(x, dim=d)``."""
+    owners = ("torch", "F", "torch.nn.functional", "nn.functional")
+    has_torch = any(isinstance(s, ast.Import) and s.names[0].name == "torch" for s in tree.body)
     for node in ast.walk(tree):
-        is_call = isinstance(node, ast.Call) and ast.unparse(node.func) in functions
-        if is_call and node.args and not isinstance(node.args[0], ast.Starred):
-            node.func = ast.Attribute(node.args.pop(0), node.func.attr, ast.Load())
+        func = node.func if isinstance(node, ast.Call) else None
+        if not isinstance(func, ast.Attribute) or func.attr not in ("sigmoid", "softmax"):
+            continue
+        if ast.unparse(func.value) not in owners:
+            if has_torch:
+                node.args.insert(0, func.value)
+                func.value = ast.Name("torch", ast.Load())
+        elif node.args and not isinstance(node.args[0], ast.Starred):
+            func.value = node.args.pop(0)
 
 
 def _casts_by_keyword(tree: ast.Module) -> None:
@@ -387,6 +394,6 @@ REWRITES: list[Rewrite] = [
     by_syntax("through-walrus", _through_walrus),
     by_syntax("arguments-through-locals", _arguments_through_locals),
     by_syntax("children-through-locals", _children_through_locals),
-    by_syntax("functions-as-methods", _functions_as_methods),
+    by_syntax("functions-and-methods", _functions_and_methods),
     by_syntax("casts-by-keyword", _casts_by_keyword),
 ]

@@ -86,8 +86,8 @@ class Walked(nn.Module):
         for module in self.modules():
             if isinstance(module, Block):
                 module.extra = nn.LayerNorm(size)
-        for name, module in self.named_modules():
-            if name.endswith("extra"):
+        for _name, module in self.named_modules():
+            if isinstance(module, nn.LayerNorm):
                 module.tail = nn.Linear(1, 1)
 
 

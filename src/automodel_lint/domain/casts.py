@@ -12,6 +12,8 @@ from bisect import bisect_left, bisect_right
 from collections.abc import Iterator
 from dataclasses import dataclass
 
+from automodel_lint.domain.constructing import constructing
+from automodel_lint.domain.project import Project
 from automodel_lint.inference.bindings import FUNCTIONS, Binding, branches, dotted
 from automodel_lint.inference.classes import Classes, FunctionView, Member, MethodView, is_super
 from automodel_lint.inference.names import ClassEntity, External, FunctionEntity, Names, Scope, Value, all_arguments
@@ -78,6 +80,14 @@ def running_methods(classes: Classes, cls: ClassEntity) -> Iterator[MethodView]:
 
 def _asks_base(function: ast.FunctionDef | ast.AsyncFunctionDef, lines: list[str]) -> bool:
     return any("super(" in line for line in lines[function.lineno - 1 : function.end_lineno])
+
+
+@remembered
+def casts_when_made(project: Project, cls: ClassEntity) -> frozenset[str]:
+    """Return the kinds of casts of the whole object that making a ``cls`` runs."""
+    casts = whole_model_casts(project.classes, project.values, cls)
+    bodies = {view.node for view in constructing(project, cls)} if casts else set()
+    return frozenset(cast.kind for cast in casts if cast.view.node in bodies)
 
 
 @remembered

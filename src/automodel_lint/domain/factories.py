@@ -6,14 +6,12 @@ import ast
 import re
 from dataclasses import dataclass
 
-from automodel_lint.domain.casts import whole_model_casts
-from automodel_lint.domain.constructing import constructing
+from automodel_lint.domain.casts import casts_when_made
 from automodel_lint.domain.model_class import ModelClass
 from automodel_lint.domain.project import Project
 from automodel_lint.inference.bindings import FUNCTIONS
 from automodel_lint.inference.module_tree import Place, Tensor
-from automodel_lint.inference.names import ClassEntity
-from automodel_lint.source import ParseProblem, remembered
+from automodel_lint.source import ParseProblem
 
 _OF_CONFIG = re.compile(r"\.(torch_)?dtype\b")
 _LOW = frozenset({"bfloat16", "float16", "float8_e4m3fn", "float8_e5m2"})
@@ -47,9 +45,9 @@ def undertyped(model: ModelClass) -> list[Undertyped]:
         dtype = tensor.dtype
         if dtype is not None and dtype.place is not None and dtype.name in _LOW and _is_ours(model, dtype.place):
             places.setdefault(dtype.place.node, tensor)
-    if not places or _casts(model.project, model.entity):
+    if not places or casts_when_made(model.project, model.entity):
         return []
-    casting = [c for c in tree.classes if model.classes.is_local(c) and _casts(model.project, c)]
+    casting = [c for c in tree.classes if model.classes.is_local(c) and casts_when_made(model.project, c)]
     found = [_undertyped(model.project, tensor) for tensor in places.values()]
     return [u for u in found if not any(c.node in u.definitions for c in casting)]
 
@@ -77,13 +75,3 @@ def _around(node: ast.AST, line: int) -> tuple[ast.AST, ...]:
             here = (child,) if isinstance(child, (*FUNCTIONS, ast.ClassDef)) else ()
             return here + _around(child, line)
     return ()
-
-
-@remembered
-def _casts(project: Project, cls: ClassEntity) -> bool:
-    """Whether making a ``cls`` ends in a cast of the whole object."""
-    casts = whole_model_casts(project.classes, project.values, cls)
-    if not casts:
-        return False
-    bodies = {view.node for view in constructing(project, cls)}
-    return any(cast.view.node in bodies for cast in casts)

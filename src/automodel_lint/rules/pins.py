@@ -6,6 +6,7 @@ import difflib
 from collections.abc import Callable, Iterable, Iterator
 
 from automodel_lint.domain.allocation import Allocations
+from automodel_lint.domain.casts import casts_when_made
 from automodel_lint.domain.keep_list import STRICT, Pattern, Written, may_match
 from automodel_lint.domain.model_class import ModelClass
 from automodel_lint.domain.own_code import names_checkpoint_key, names_tensor
@@ -131,6 +132,8 @@ def fp32_holder(model: ModelClass) -> Iterator[Finding]:
 
 @rule("NAM408")
 def fp32_allocated_low(model: ModelClass) -> Iterator[Finding]:
+    if casts_when_made(model.project, model.entity) - {"raw"}:
+        return  # the framework's cast makes what is pinned fp32 before anything is loaded
     allocations = Allocations(model)
     low = [t for t in model.module_tree.tensors if follows_model(t) and not is_rotary_table(t) and _pin(model, t)]
     for author, tensors in allocations.by_author(low).items():

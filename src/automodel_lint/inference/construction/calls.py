@@ -12,7 +12,7 @@ from automodel_lint.inference.construction.frames import Frame
 from automodel_lint.inference.construction.heap import choice
 from automodel_lint.inference.construction.instances import ANYTHING
 from automodel_lint.inference.construction.libraries import Libraries
-from automodel_lint.inference.construction.module_methods import ModuleMethods
+from automodel_lint.inference.construction.module_methods import RETURNS_SELF, ModuleMethods
 from automodel_lint.inference.construction.truth import is_dtype, is_none, parts
 from automodel_lint.inference.construction.values import (
     ABSENT,
@@ -211,6 +211,8 @@ class Calls:
         name = getattr(func.node, "name", "")
         if name in _SKIPPED:
             return UNKNOWN
+        if isinstance(func.bound, Obj) and func.bound.is_module and name in RETURNS_SELF:
+            return self.modules.call(func.bound, name, args, keywords, place)
         if func.scope.module.name.startswith("transformers.") and not _builds(func.scope.module.name):
             return UNKNOWN
         if func.bound is not None and isinstance(func.bound, Thing):

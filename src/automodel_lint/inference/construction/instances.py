@@ -309,6 +309,9 @@ class Instances:
             singles = [v for _, v in value.alternatives] if isinstance(value, Choice) else (value,)
             if not any(map(_is_member, singles)) and self._set_by_property(owner, name, value):
                 return
+            before = owner.slots.get(name)
+            if value is UNKNOWN and isinstance(before, Obj) and before.is_module:
+                value = Unknown("something that cannot be followed takes its place")
             value = self._kept_role(owner, name, value)
         self.heap.write(owner, name, value)
 

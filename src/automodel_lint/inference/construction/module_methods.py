@@ -33,7 +33,7 @@ from automodel_lint.inference.module_tree import Place
 if TYPE_CHECKING:
     from automodel_lint.inference.construction.interpreter import Interpreter
 
-_RETURNS_SELF = frozenset(
+RETURNS_SELF = frozenset(
     "to eval train cuda cpu half bfloat16 float double type requires_grad_ apply to_empty share_memory compile".split()
 )
 # What gives the tensors of a module other names.
@@ -62,11 +62,11 @@ class ModuleMethods:
         if name in ("named_children", "children", "named_modules", "modules"):
             named = name.startswith("named")
             return self._below(owner, named) if name.endswith("modules") else self._children(owner, named)
-        if owner.items is not None and name not in _RETURNS_SELF:
+        if owner.items is not None and name not in RETURNS_SELF:
             return self.run.containers.call(owner, name, args, keywords)
         if name == "parameters":
             return Seq([replace(t, origin=t) for t in tensors_below(owner, set())])
-        if name in _RETURNS_SELF:
+        if name in RETURNS_SELF:
             self._change(owner, name, args, keywords)
             return owner
         return UNKNOWN
