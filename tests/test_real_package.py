@@ -33,7 +33,6 @@ ADJUDICATED = {
     "NAM401": 4,
     "NAM405": 3,
     "NAM406": 1,
-    "NAM408": 1,
     "NAM410": 1,
     "NAM413": 40,
     "NAM602": 6,
@@ -45,6 +44,7 @@ ADJUDICATED = {
 WITH_LIBRARY = {
     ("NAM402", "KimiK25VLForConditionalGeneration"),
     ("NAM405", "Mistral3ForConditionalGeneration"),
+    ("NAM405", "NemotronOmniForConditionalGeneration"),
     ("NAM405", "Qwen3OmniMoeThinkerForConditionalGeneration"),
     ("NAM406", "Qwen3_5ForCausalLM"),
     ("NAM406", "Qwen3_5ForConditionalGeneration"),

@@ -50,7 +50,7 @@ def intrinsically_fp32(tree: ModuleTree, names: Iterable[str]) -> list[Tensor]:
         if tensor.fqn in found or (tensor.kind == PARAMETER and tensor.module.shared):
             continue  # a shared parameter is known by the name that was met first
         stands_out = mixed and is_allocated_fp32(tensor) and not is_rotary_table(tensor)
-        if (stands_out or is_named(tensor, names)):
+        if stands_out or is_named(tensor, names):
             found[tensor.fqn] = tensor
     return list(found.values())
 

@@ -7,9 +7,9 @@ from collections.abc import Callable
 from typing import TYPE_CHECKING, Any
 
 from automodel_lint.inference.construction.containers import one_of
+from automodel_lint.inference.construction.copies import deep_copy
 from automodel_lint.inference.construction.expressions import key_of
 from automodel_lint.inference.construction.frames import Frame
-from automodel_lint.inference.construction.heap import choice
 from automodel_lint.inference.construction.truth import as_test, parts, shortened, text_of
 from automodel_lint.inference.construction.values import (
     ABSENT,
@@ -342,7 +342,7 @@ class Builtins:
     def _copied(self, value: Value) -> Value:
         """A deep copy: modules inside are new modules, configs keep their expression."""
         if isinstance(value, Obj) and value.is_module:
-            return _deep(value, {})
+            return deep_copy(value, {})
         return self.run.instances.replaced(value, {})
 
     def _import(self, args: list[Value], keywords: dict, place: Place, frame: Frame | None) -> Value:
@@ -384,21 +384,3 @@ def _python(value: Value) -> tuple[bool, Any]:
         inner = [_python(v) for v in value.items]
         return all(ok for ok, _ in inner), [v for _, v in inner]
     return False, None
-
-
-def _deep(value: Value, seen: dict[int, Obj]) -> Value:
-    if isinstance(value, Obj) and value.is_module:
-        if id(value) in seen:
-            return seen[id(value)]
-        made = Obj(value.cls, value.type_fqn, True, value.place)
-        seen[id(value)] = made
-        made.buffers, made.hidden, made.opaque = dict(value.buffers), set(value.hidden), value.opaque
-        made.slots.update({k: _deep(v, seen) for k, v in value.slots.items()})
-        if isinstance(value.items, Seq):
-            made.items = Seq([_deep(v, seen) for v in value.items.items], [_deep(v, seen) for v in value.items.star])
-        elif isinstance(value.items, Map):
-            made.items = Map({k: _deep(v, seen) for k, v in value.items.slots.items()})
-        return made
-    if hasattr(value, "alternatives"):
-        return choice([(c, _deep(v, seen)) for c, v in value.alternatives])  # type: ignore[attr-defined]
-    return value

@@ -13,7 +13,8 @@ from automodel_lint.inference.construction.heap import choice
 from automodel_lint.inference.construction.instances import ANYTHING
 from automodel_lint.inference.construction.libraries import Libraries
 from automodel_lint.inference.construction.module_methods import RETURNS_SELF, ModuleMethods
-from automodel_lint.inference.construction.truth import is_dtype, is_none, parts
+from automodel_lint.inference.construction.plain_results import is_plain, memo_key, simplified
+from automodel_lint.inference.construction.truth import is_none, parts
 from automodel_lint.inference.construction.values import (
     ABSENT,
     UNKNOWN,
@@ -24,7 +25,6 @@ from automodel_lint.inference.construction.values import (
     Known,
     Map,
     Method,
-    ModuleName,
     Obj,
     Partial,
     Pattern,
@@ -33,7 +33,6 @@ from automodel_lint.inference.construction.values import (
     Spread,
     Super,
     TensorValue,
-    Test,
     Thing,
     Unknown,
     Value,
@@ -44,7 +43,6 @@ from automodel_lint.inference.names import all_arguments
 if TYPE_CHECKING:
     from automodel_lint.inference.construction.interpreter import Interpreter
 
-_FEW = 6  # dtypes that are told apart
 _DEEPEST = 60  # calls within calls
 # What builds nothing and is long: initialisers, loaders, everything that happens after construction.
 _SKIPPED = frozenset(
@@ -226,7 +224,7 @@ class Calls:
 
         One that turned out to compute something only (a dtype, a size) is run once for the same arguments.
         """
-        key = _memo_key(func, args, keywords)
+        key = memo_key(func, args, keywords)
         if key is None:
             return simplified(self._run(func, args, keywords, site))
         if key in self._results:
@@ -237,7 +235,7 @@ class Calls:
             self._results[key] = value
             return value
         value = simplified(self._run(func, args, keywords, site))
-        if writes == self.heap.writes and _is_plain(value):
+        if writes == self.heap.writes and is_plain(value):
             self.run.classes.plain_functions.add(func.node)
         return value
 
@@ -358,38 +356,6 @@ class Calls:
             if order and args[0].cls is not None:
                 return self.run.instances.construct(args[0], _before(self.run, args[0], owner), args[1:], keywords)
         return UNKNOWN
-
-
-def _memo_key(func: Callable_, args: list[Value], keywords: dict[str, Value]) -> tuple | None:
-    """Return what the result of a function of plain values depends on; ``None`` where there is more."""
-    if func.bound is not None or not all(map(_is_plain, (*args, *keywords.values()))):
-        return None
-    given = (*args, *keywords.values())
-    return (func.node, func.closure, *(_identity(v) for v in given), *keywords)
-
-
-def _identity(value: Value) -> object:
-    if isinstance(value, Known) and isinstance(value.value, (str, int, float, bool, type(None))):
-        return (type(value.value), value.value)
-    return (value.fqn, value.left_out) if isinstance(value, External_) else value
-
-
-def _is_plain(value: Value) -> bool:
-    """Whether a value cannot be changed by anybody who gets it."""
-    if isinstance(value, Choice):
-        return all(_is_plain(v) for _, v in value.alternatives)
-    return isinstance(value, (Known, External_, Thing, ClassValue, ModuleName, Test, Unknown))
-
-
-def simplified(value: Value) -> Value:
-    """Return the config expression where a value is that or one of many dtypes: a lookup of the config's dtype."""
-    if not isinstance(value, Choice) or len(value.alternatives) <= _FEW:
-        return value
-    singles = [v for _, v in value.alternatives]
-    things = [v for v in singles if isinstance(v, Thing)]
-    if things and all(isinstance(v, (Thing, Unknown)) or is_dtype(v) for v in singles):
-        return things[0]
-    return value
 
 
 def _handed_config(args: list[Value], keywords: dict[str, Value]) -> bool:
