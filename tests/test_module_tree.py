@@ -13,9 +13,9 @@ from automodel_lint.inference.construction import torch_specs
 from automodel_lint.inference.module_tree import ModuleTree
 
 from . import tree_cases, tree_compare
-from .tree_cases import MODELS, OF_LIBRARIES, cases, opaque, table
+from .tree_cases import MODELS, OF_LIBRARIES, cases, marked, opaque, table
 
-each_model = pytest.mark.parametrize(("module", "cls"), cases())
+each_model = pytest.mark.parametrize(("module", "cls"), marked(cases()))
 Truth = dict[str, Any]
 
 

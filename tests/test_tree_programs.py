@@ -35,7 +35,7 @@ def project(folder: Path) -> Project:
     return tree_compare.project_of(folder, [])
 
 
-@pytest.mark.parametrize("seed", SEEDS)
+@pytest.mark.parametrize("seed", tree_cases.marked(SEEDS))
 def test_nothing_is_claimed_that_is_not_so(seed: int, constructed: dict[str, Any], project: Project) -> None:
     name = f"program_{seed}"
     tree = tree_compare.tree_of(project, name, "Model")

@@ -11,7 +11,7 @@ from automodel_lint.inference.module_tree import ModuleTree
 
 from . import tree_cases, tree_compare
 from .rewrites import Files, Rewrite, construction, in_turn, layout, names, structure
-from .tree_cases import MODELS, OF_LIBRARIES, cases
+from .tree_cases import MODELS, OF_LIBRARIES, cases, marked
 
 # Those of the other rewrites that change what construction runs through.
 OTHERS = (
@@ -98,7 +98,7 @@ def test_rewrite_keeps_what_is_constructed(name: str, constructed: dict[str, Any
             assert found[cls] == records, f"{module}.{cls}"
 
 
-@pytest.mark.parametrize("name", [rewrite.name for rewrite in REWRITES])
+@pytest.mark.parametrize("name", marked(rewrite.name for rewrite in REWRITES))
 def test_rewrite_keeps_the_tree(
     name: str, folders: dict[str, Path], originals: dict[tuple[str, str], set[tuple[Any, ...]]]
 ) -> None:

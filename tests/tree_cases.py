@@ -6,14 +6,23 @@ import ast
 import json
 import subprocess
 import tempfile
+from collections.abc import Iterable
 from functools import cache
 from pathlib import Path
 from typing import Any
+
+import pytest
 
 TRUTH = Path(__file__).with_name("tree_truth.py")
 MODELS = Path(__file__).with_name("tree_models")
 # Files whose models are made of libraries: without their source the tree says that it does not know.
 OF_LIBRARIES = ("hugging_face", "torch_sources")
+# What the tree is known to get wrong, by the name of the test case. An entry goes with its cause: a case that passes
+# although it stands here fails.
+PENDING = {
+    "module-under-if-true": "entries that a table of a module is given inside a branch are lost",
+    "22": "an alternative is lost behind two ways out of a base constructor",
+}
 
 
 @cache
@@ -33,6 +42,17 @@ def cases(folder: Path = MODELS) -> list[tuple[str, str]]:
             if isinstance(statement, ast.Assign) and ast.unparse(statement.targets[0]) == "CASES":
                 assert isinstance(statement.value, ast.Dict)
                 found += [(path.stem, ast.unparse(key)) for key in statement.value.keys if key is not None]
+    return found
+
+
+def marked(values: Iterable[Any]) -> list[Any]:
+    """Return test cases as parameters, the pending ones marked."""
+    found = []
+    for value in values:
+        row = value if isinstance(value, tuple) else (value,)
+        name = "-".join(map(str, row))
+        marks = [pytest.mark.xfail(strict=True, reason=PENDING[name])] if name in PENDING else []
+        found.append(pytest.param(*row, id=name, marks=marks))
     return found
 
 

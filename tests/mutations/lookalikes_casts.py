@@ -188,8 +188,7 @@ PINS = [
     _pinned(
         "no-buffer",
         "a plain attribute is not cast",
-        NO_PIN,
-        Edit(ROTARY, TABLE, "        self.inv_freq = torch.empty(head_dim // 2)\n"),
+        Edit(ROTARY, TABLE, TABLE + "        self.cos_cached = torch.empty(head_dim // 2)\n"),
     ),
     _pinned(
         "spare-table",

@@ -106,17 +106,27 @@ NO_BIAS = Edit(SPRUCE, '["mlp.gate.e_score_correction_bias", "rotary_emb.inv_fre
 OWN_METHOD = SPRUCE_UPDATE.rstrip()
 
 
+NO_BIAS_PIN = Edit(SPRUCE, '"mlp.gate.e_score_correction_bias", ', "")  # without the factor there is no bias
+
+
 def _balanced(name: str, why: str, *edits: Edit) -> Harmless:
     return Harmless("NAM602", name, edits, why)
 
 
 BALANCED = [
-    _balanced("no-factor", "nothing is to be updated", NO_UPDATE, Edit(SPRUCE, FACTOR, FACTOR.replace("1e-3", "0.0"))),
-    _balanced("factor-of-the-default", "nothing is to be updated", NO_UPDATE, Edit(SPRUCE, FACTOR, "")),
+    _balanced(
+        "no-factor",
+        "nothing is to be updated",
+        NO_UPDATE,
+        NO_BIAS_PIN,
+        Edit(SPRUCE, FACTOR, FACTOR.replace("1e-3", "0.0")),
+    ),
+    _balanced("factor-of-the-default", "nothing is to be updated", NO_UPDATE, NO_BIAS_PIN, Edit(SPRUCE, FACTOR, "")),
     _balanced(
         "factor-of-the-config",
         "the config decides",
         NO_UPDATE,
+        NO_BIAS_PIN,
         Edit(SPRUCE, FACTOR, FACTOR.replace("1e-3", 'getattr(config, "router_bias_step", 0.0)')),
     ),
     _balanced(

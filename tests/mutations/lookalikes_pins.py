@@ -7,6 +7,7 @@ from .pinned import A_LOG, DECAY, IN_MIXER, PINS_SKIP, ROUTING_BIAS, SKIP
 from .pins import (
     ALL,
     BIAS,
+    CLASS,
     EXPORT,
     HAWTHORN,
     HOLDER,
@@ -14,6 +15,7 @@ from .pins import (
     LARCH,
     LARCH_LIST,
     LAYERS,
+    NAME,
     PLAIN,
     ROTARY,
     STRICT,
@@ -121,6 +123,35 @@ PINNED = [
     _in_router(
         "rotary-table", "NAM405 looks after these", f'self.register_buffer("freqs_cis", {_ZEROS}, persistent=False)'
     ),
+    _pins("property", instead("@property", f"def {STRICT}(self):", f"    return {ALL}")),
+    _pins(
+        "class-decorator",
+        above(f"def pinned(cls):\n    cls.{STRICT} = {ALL}\n    return cls", line="@pinned\n" + CLASS),
+        instead(),
+    ),
+    _pins(
+        "init-subclass",
+        above(
+            f"class Pinned:\n    def __init_subclass__(cls, pins=(), **kwargs):\n        super().__init_subclass__(**kwargs)\n        cls.{STRICT} = list(pins)",
+            line=f"{NAME}Pinned, HFCheckpointingMixin, nn.Module, pins={ALL}):\n",
+        ),
+        instead(),
+    ),
+    _pins("walrus", instead(f"_pinned = ({STRICT} := {ALL})")),
+    _pins("slice", instead(f"{STRICT} = [{HOLDER}]", f"{STRICT}[1:] = [{BIAS}, {ROTARY}]")),
+    _pins("instance-dict", instead(f"{STRICT} = [{HOLDER}]"), constructed(f'self.__dict__["{STRICT}"] = {ALL}')),
+    _pins("instance-vars", instead(f"{STRICT} = [{HOLDER}]"), constructed(f"vars(self).update({STRICT}={ALL})")),
+    _pins("comprehension", instead(f'{STRICT} = [f"{{name}}" for name in ({ALL[1:-1]})]')),
+    _pins("split", instead(f'{STRICT} = "_fp32_params gate.e_score_correction_bias rotary_emb.inv_freq".split()')),
+    _pins(
+        "function-with-arguments",
+        above("def _listed(*names):\n    return list(names)"),
+        instead(f"{STRICT} = _listed({ALL[1:-1]})"),
+    ),
+    _pins(
+        "computed-by-the-constructor",
+        constructed(f"self.{STRICT} = [n for n, t in self.state_dict().items() if t.dtype is torch.float32]"),
+    ),
 ]
 
 # -- NAM402 -------------------------------------------------------------------------------------------------------
@@ -185,6 +216,8 @@ def _fine(name: str, value: str, *lines: str) -> Harmless:
 
 
 FINE = [
+    _fine("extended-by-an-iterator", "[*map(str, _SINKS)]", '_SINKS = ("sinks",)'),
+    _fine("spread-keys", '[*{"sinks": 1}.keys()]'),
     _fine("nothing", "None"),
     _fine("empty-list", "[]"),
     _fine("empty-tuple", "()"),
@@ -198,6 +231,7 @@ FINE = [
     _fine("strings-that-are-joined", '["si" "nks", "dt" + "_bias"]'),
     _fine("none-or-a-list", "_NONE or _SINKS", '_NONE, _SINKS = None, ["sinks"]'),
     _fine("function", '_listed("sinks")', "def _listed(*names):\n    return list(names)"),
+    _fine("extended-by-a-generator", f'["A_log"]\n    {PLAIN} += (name for name in ("sinks",))'),
     Harmless("NAM403", "annotation-without-a-value", (beside(f"{PLAIN}: list[str]"),), "nothing is assigned"),
     Harmless("NAM403", "another-attribute", (beside(f'{PLAIN}_note = "sinks"'),), "nobody reads it"),
     Harmless("NAM403", "local-of-the-constructor", (constructed(f'{PLAIN} = "sinks"'),), "a local, not the attribute"),
@@ -240,6 +274,13 @@ def _held(name: str, why: str, *edits: Edit) -> Harmless:
     return Harmless("NAM407", name, edits, why)
 
 
+_D = "self.D = nn.Parameter(torch.ones(num_heads, dtype=torch.float32))"
+
+
+def _frozen(name: str, *lines: str) -> Harmless:
+    return _held(name, "it is not trained", added(IN_MIXER, *lines), PINS_SKIP)
+
+
 HELD = [
     _held("frozen", "it is not trained", added(IN_MIXER, SKIP[:-1] + ", requires_grad=False)"), PINS_SKIP),
     _held("frozen-by-position", "it is not trained", added(IN_MIXER, SKIP[:-1] + ", False)"), PINS_SKIP),
@@ -275,6 +316,11 @@ HELD = [
         Edit(LAYERS, DECAY, "        self.decays = nn.ModuleList([Decay(num_heads)])\n"),
         instead(f'{STRICT} = ["decays.", "sinks", {_REST}]'),
     ),
+    _frozen("frozen-by-method", _D, "self.D.requires_grad_(False)"),
+    _frozen("frozen-by-attribute", _D, "self.D.requires_grad = False"),
+    _frozen("frozen-in-a-chain", _D + ".requires_grad_(False)"),
+    _frozen("frozen-in-a-loop", _D, "for parameter in self.parameters():", "    parameter.requires_grad = False"),
+    _frozen("frozen-as-a-whole", _D, "self.requires_grad_(False)"),
 ]
 
 # -- NAM408 -------------------------------------------------------------------------------------------------------

@@ -28,7 +28,7 @@ def _names(name: str, keys: str, why: str, *more: Edit) -> Harmless:
 
 NAMES = [
     _names("modules", '{"lm_head": "model.embed_tokens"}', "transformers 5 ties all that begins so"),
-    _names("the-older-list", '["lm_head.weight"]', "the head is there"),
+    _names("older-list-of-names", '["lm_head.weight"]', "the head is there"),
     _names("pattern", '{r"lm_head\\.(weight|scale)": "model.embed_tokens.weight"}', "a pattern is no name"),
     _names(
         "one-layer",

@@ -236,6 +236,10 @@ BROAD = [
     _broad("feed-forward-of-a-heir", Edit(LARCH, LARCH_LIST, f'    {STRICT} = [{ROTARY}, "mlp"]\n')),
     _broad("vision-tower", Edit(CEDAR, CEDAR_LIST, CEDAR_LIST.replace("= [", '= ["vision", '))),
     _broad("language-model", Edit(CEDAR, CEDAR_LIST, f'    {STRICT} = ["language_model"]\n')),
+    _broad("one-layer", more('"layers.0."')),
+    _broad("one-layer-of-one-kind", more('"layers.1.mixer"')),
+    _broad("one-expert", more('"experts.0"')),
+    _broad("every-weight", more('"weight"')),
 ]
 
 FAULTS = [*LOOSE, *BARE, *LOW, *BROAD]

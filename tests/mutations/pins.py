@@ -174,6 +174,12 @@ UNPINNED = [
     _in_router("projection", "self.scale = nn.Linear(config.hidden_size, 1, dtype=torch.float32)"),
     _in_router("projection-cast", "self.scale = nn.Linear(config.hidden_size, 1).to(torch.float32)"),
     _in_router("table-of-parameters", 'self.extra = nn.ParameterDict({"A_log": nn.Parameter(torch.zeros(4))})'),
+    _unpinned(
+        "glob",
+        instead(f'{STRICT} = ["layers.*.mixer._fp32_params", "sinks", {BIAS}, {ROTARY}]'),
+        also=(Place("NAM402", HAWTHORN, STRICT),),
+    ),
+    _in_router("new-zeros", "self.load = nn.Buffer(torch.empty(0).new_zeros(4, dtype=torch.float32))"),
 ]
 
 # -- NAM402 -------------------------------------------------------------------------------------------------------
@@ -208,6 +214,7 @@ DEAD = [
         constructed('for name in ("conv1d",):', f"    self.{STRICT}.append(name)"),
         at='("conv1d",)',
     ),
+    _dead("glob", more('"layers.*.mixer._fp32_params"')),
 ]
 
 # -- NAM403 -------------------------------------------------------------------------------------------------------
@@ -259,6 +266,10 @@ MALFORMED = [
         Edit(BASE, POLICY, f'{POLICY}    {PLAIN} = "inv_freq"\n'),
         path=BASE,
     ),
+    _plain("generator", '(name for name in ("sinks", "A_log"))'),
+    _plain("view-of-a-dict", '{"sinks": 1}.keys()'),
+    _plain("map", 'map(str, ["sinks"])'),
+    _plain("string-that-is-added", '"sinks" + "x"'),
 ]
 
 FAULTS = [*UNPINNED, *DEAD, *MALFORMED]

@@ -26,14 +26,12 @@ def _tests_twice_negated(tree: ast.Module) -> None:
 
 
 def _tests_named(tree: ast.Module) -> None:
-    """``if c:`` becomes ``flag = c`` and ``if flag:``."""
+    """``if c:`` becomes ``flag = c`` and ``if flag:``, but where an optional dependency is asked for."""
     number = 0
     for block in blocks(tree):
         for index in range(len(block) - 1, -1, -1):
             statement = block[index]
-            if isinstance(statement, ast.If) and not any(
-                isinstance(n, ast.NamedExpr) for n in ast.walk(statement.test)
-            ):
+            if isinstance(statement, ast.If) and not (_has_walrus(statement.test) or _only_raises(statement)):
                 number += 1
                 block.insert(index, ast.Assign([ast.Name(f"flag_{number}", ast.Store())], statement.test))
                 statement.test = ast.Name(f"flag_{number}", ast.Load())
@@ -66,6 +64,14 @@ def _comparisons_turned(tree: ast.Module) -> None:
         if isinstance(node, ast.Compare) and len(node.ops) == 1 and type(node.ops[0]) in turned:
             node.left, node.comparators = node.comparators[0], [node.left]
             node.ops = [turned[type(node.ops[0])]()]
+
+
+def _has_walrus(test: ast.expr) -> bool:
+    return any(isinstance(n, ast.NamedExpr) for n in ast.walk(test))
+
+
+def _only_raises(choice: ast.If) -> bool:
+    return isinstance(choice.body[0], ast.Raise)
 
 
 # -- names and places -----------------------------------------------------------------------------------------------

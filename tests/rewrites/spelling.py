@@ -207,31 +207,48 @@ def _loops_as_comprehensions(tree: ast.Module) -> None:
     """``rows = []``, ``for i in s: rows.append(e)`` becomes ``rows = [e for i in s]``; empty module lists, too."""
     for _, init in constructors(tree):
         for block in blocks(init):
-            for index in range(len(block) - 2, -1, -1):
-                start, loop = block[index], block[index + 1]
-                made = _filled(start, loop)
-                if made is not None and isinstance(start, ast.Assign):
-                    if isinstance(start.value, ast.Call):
-                        start.value.args = [made]
-                    else:
-                        start.value = made
-                    del block[index + 1]
+            for index in range(len(block) - 1, 0, -1):
+                start = _start_of(block, index)
+                made = _filled(start, block[index]) if start is not None else None
+                if start is None or made is None:
+                    continue
+                block.remove(start)
+                block[index - 1] = start  # in the place of the loop
+                if isinstance(start.value, ast.Call):
+                    start.value.args = [made]
+                else:
+                    start.value = made
 
 
-def _filled(start: ast.stmt, loop: ast.stmt) -> ast.ListComp | None:
+def _start_of(block: list[ast.stmt], index: int) -> ast.Assign | None:
+    """The assignment of an empty list that the loop at ``index`` fills, if nothing in between mentions the list."""
+    call = getattr(block[index].body[0], "value", None) if isinstance(block[index], ast.For) else None
+    owner = call.func.value if isinstance(call, ast.Call) and isinstance(call.func, ast.Attribute) else None
+    for statement in reversed(block[:index]) if owner is not None else ():
+        target = _single_target(statement) if isinstance(statement, ast.Assign) else None
+        if target is not None and ast.unparse(target) == ast.unparse(owner):
+            return statement  # type: ignore[return-value]
+        if ast.unparse(owner) in ast.unparse(statement):
+            return None
+    return None
+
+
+def _filled(start: ast.Assign, loop: ast.stmt) -> ast.ListComp | None:
     """The list that a loop over one ``append`` makes of the empty one that is assigned before it."""
-    target = _single_target(start) if isinstance(start, ast.Assign) else None
-    value = getattr(start, "value", None)
+    target, value = start.targets[0], start.value
     is_list = isinstance(value, ast.Call) and ast.unparse(value) == "nn.ModuleList()"
     is_empty = is_list or (isinstance(value, ast.List) and not value.elts)
-    if target is None or not is_empty or not isinstance(loop, ast.For) or loop.orelse or len(loop.body) != 1:
+    if not is_empty or not isinstance(loop, ast.For) or loop.orelse or len(loop.body) != 1:
         return None
-    call = loop.body[0].value if isinstance(loop.body[0], ast.Expr) else None
+    only, tests = loop.body[0], []
+    if isinstance(only, ast.If) and len(only.body) == 1 and not only.orelse:
+        only, tests = only.body[0], [only.test]
+    call = only.value if isinstance(only, ast.Expr) else None
     if not isinstance(call, ast.Call) or len(call.args) != 1:
         return None
     if ast.unparse(call.func) != f"{ast.unparse(target)}.append" or ast.unparse(target) in ast.unparse(call.args[0]):
         return None
-    return ast.ListComp(call.args[0], [ast.comprehension(loop.target, loop.iter, [], 0)])
+    return ast.ListComp(call.args[0], [ast.comprehension(loop.target, loop.iter, tests, 0)])
 
 
 # -- conditions -----------------------------------------------------------------------------------------------------

@@ -42,6 +42,10 @@ class Assigned(nn.Module):
         self.inner = nn.Module()
         self.inner.f = nn.Buffer(torch.ones(1), persistent=False)
         self.inner.register_buffer("g", torch.ones(1))
+        self.changed = nn.Buffer(torch.ones(1))
+        self.changed -= 0.5
+        self.replaced = nn.Buffer(torch.ones(1), persistent=False)
+        self.replaced = self.replaced * 2
         self.gone = nn.Buffer(torch.ones(1))
         del self.gone
         self.void = nn.Buffer(torch.ones(1))

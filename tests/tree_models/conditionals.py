@@ -195,6 +195,9 @@ class Literal(nn.Module):
             self.missed = nn.Linear(size, 1)
         if callable(Dense):
             self.dense = Dense(size)
+        if not callable(self.dense):
+            raise TypeError("a module can be called")
+        self.callable = nn.Linear(size, 1)
 
 
 CASES = {

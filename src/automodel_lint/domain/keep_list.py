@@ -17,6 +17,11 @@ STRICT = "_keep_in_fp32_modules_strict"
 PLAIN = "_keep_in_fp32_modules"
 LISTS = (STRICT, PLAIN)
 
+# What the framework does not look into, as a list; as the source of elements it is fine.
+A_DICT, A_VIEW, A_GENERATOR = "a dict", "a view of a dict", "a generator"
+WRONG = {"frozenset": "a frozenset", "dict.fromkeys": A_DICT, "map": "an iterator", "filter": "an iterator"}
+_ITERABLE = {*WRONG.values(), A_VIEW, A_GENERATOR}
+
 _INDEX = re.compile(r"(?<![^.])\d+(?![^.])")
 
 
@@ -90,5 +95,26 @@ class Store:
 
 
 def may_match(text: str, fqn: str) -> bool:
-    """Tell whether a pattern is a substring of some name that ``fqn`` stands for; a ``*`` in that is an index."""
-    return text in fqn or ("*" in fqn and _INDEX.sub("*", text) in fqn)
+    """Tell whether a pattern is a substring of some name that ``fqn`` stands for; a ``*`` in that is an index.
+
+    In the pattern itself a ``*`` is a letter, which no name has.
+    """
+    return "*" not in text and (text in fqn or ("*" in fqn and any_index(text) in fqn))
+
+
+def any_index(text: str) -> str:
+    """Return a pattern with ``*`` for each index."""
+    return _INDEX.sub("*", text)
+
+
+def only_elements(source: Listed) -> Listed:
+    """Return what a list gets that is extended by ``source``."""
+    source = joined([source])
+    source.problems = [p for p in source.problems if p.kind not in _ITERABLE]
+    return source
+
+
+def supplies_lists(fqn: str) -> bool:
+    """Tell whether a class without source may bring lists of its own: a model class of transformers."""
+    name = fqn.rpartition(".")[2]
+    return fqn.partition(".")[0] == "transformers" and name != "PreTrainedModel" and not name.endswith("Mixin")

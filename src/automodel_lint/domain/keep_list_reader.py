@@ -8,9 +8,24 @@ from __future__ import annotations
 
 import ast
 from collections.abc import Iterable
-from dataclasses import dataclass, replace
+from dataclasses import replace
 
-from automodel_lint.domain.keep_list import LISTS, PLAIN, Listed, Pattern, Problem, Store, Written, joined
+from automodel_lint.domain.keep_list import (
+    A_DICT,
+    A_GENERATOR,
+    A_VIEW,
+    LISTS,
+    PLAIN,
+    WRONG,
+    Listed,
+    Pattern,
+    Problem,
+    Store,
+    joined,
+    only_elements,
+    supplies_lists,
+)
+from automodel_lint.domain.keep_list_frame import Frame, reaches
 from automodel_lint.inference.bindings import FUNCTIONS, branches, dotted
 from automodel_lint.inference.classes import Classes, FunctionView, MethodView, is_super
 from automodel_lint.inference.names import ClassEntity, FunctionEntity, Scope, Value
@@ -18,7 +33,6 @@ from automodel_lint.inference.values import Undecided, Values
 
 MARK = PLAIN  # in the text of everything that touches either list
 _COPIES = ("list", "set", "tuple", "sorted")
-_WRONG = {"frozenset": "a frozenset", "dict.fromkeys": "a dict"}  # the framework looks into none of these
 _ADDS_ONE = ("append", "add", "insert")
 _ADDS_MANY = ("extend", "update")
 _DEEPEST = 4
@@ -59,17 +73,34 @@ class Reader:
             path = cls.module.path
             if self.classes.tree.holds(path, MARK.encode()):
                 self._run_body(cls, store, self.classes.tree.lines_with(path, MARK))
+            if self.classes.is_local(cls) and self._set_from_outside(cls):
+                _give_up(store)
         return store
 
     def _run_body(self, cls: ClassEntity, store: Store, lines: set[int]) -> None:
         if reaches(cls.node, lines):
             scope = Scope(cls.module, (self.names.body(cls), *cls.scope.frames))
             Run(self, store, Frame(cls, scope, in_body=True)).run(cls.node.body)
+            if any(reaches(s, lines) for s in cls.node.body if getattr(s, "name", "") in LISTS):
+                _give_up(store)  # a property computes it
         later = [
             s for s in cls.module.syntax.body if reaches(s, lines) and not isinstance(s, (*FUNCTIONS, ast.ClassDef))
         ]
         if later:
             Run(self, store, Frame(cls, Scope(cls.module), frozenset((cls.name,)))).run(later)
+
+    def _set_from_outside(self, cls: ClassEntity) -> bool:
+        """Whether a decorator, or ``__init_subclass__`` of a base, mentions the lists."""
+        makers = [self.names.resolve(_called_name(d), cls.scope) for d in cls.node.decorator_list]
+        functions = [(e.scope.module.path, e.node) for found in makers for e in found if isinstance(e, FunctionEntity)]
+        members, _ = self.classes.find(cls, "__init_subclass__")
+        for member in members:
+            if member.function is not None and member.owner is not cls and self.classes.is_local(member.owner):
+                functions.append((member.owner.module.path, member.function))
+        tree = self.classes.tree
+        return any(
+            tree.holds(path, MARK.encode()) and reaches(node, tree.lines_with(path, MARK)) for path, node in functions
+        )
 
     # -- object level ---------------------------------------------------------------------------------------------
 
@@ -82,38 +113,6 @@ class Reader:
                 view = MethodView(self.classes, self.receiver, member)
                 Run(self, store, Frame.of(view)).run(view.node.body)
         return store
-
-
-@dataclass(frozen=True)
-class Frame:
-    """What a block of code knows.
-
-    Attributes:
-        owner: the class whose code it is.
-        scope: where its names are looked up.
-        selves: its names for the object or class that has the lists.
-        view: the method or function; ``None`` in a class body or module.
-        depth: how many calls lead here from the constructor.
-        in_body: whether the bare names of the lists are the lists.
-        at: where to say that things are written, if not where they are (in the file of somebody else).
-    """
-
-    owner: ClassEntity
-    scope: Scope
-    selves: frozenset[str] = frozenset()
-    view: MethodView | None = None
-    depth: int = 0
-    in_body: bool = False
-    at: Written | None = None
-
-    @classmethod
-    def of(cls, view: MethodView, depth: int = 0) -> Frame:
-        """Return the frame of a method."""
-        return cls(view.owner, view.scope, frozenset((view.self_name,)), view, depth)
-
-    def place(self, node: ast.AST) -> Written:
-        """Say that something is written here."""
-        return self.at or Written(self.owner, node, self.view.node.name if self.view else None)
 
 
 class Run:
@@ -130,6 +129,7 @@ class Run:
         for statement in body:
             if isinstance(statement, (*FUNCTIONS, ast.ClassDef)):
                 continue
+            self._bind_inside(statement, conditional)
             if isinstance(statement, ast.Assign):
                 for target in statement.targets:
                     self._bind(target, statement.value, statement, conditional)
@@ -153,8 +153,18 @@ class Run:
         attribute = self._attribute(target)
         if attribute is not None:
             self.store.write(attribute, self.listed(value), self.frame.place(statement), conditional)
+        elif isinstance(target, ast.Subscript) and self._is_list(target.value):
+            added = self.listed if isinstance(target.slice, ast.Slice) else self._element
+            self._add(target.value, added(value), statement)
         elif isinstance(target, ast.Name):
             self.locals[target.id] = [*(self.locals.get(target.id, ()) if conditional else ()), value]
+
+    def _bind_inside(self, statement: ast.stmt, conditional: bool) -> None:
+        """Follow ``:=`` in a simple statement."""
+        if isinstance(statement, (ast.Assign, ast.AnnAssign, ast.Expr)) and self.frame.in_body:
+            for node in ast.walk(statement):
+                if isinstance(node, ast.NamedExpr):
+                    self._bind(node.target, node.value, statement, conditional)
 
     def _augment(self, statement: ast.AugAssign) -> None:
         if self._is_list(statement.target):
@@ -166,7 +176,7 @@ class Run:
 
     def _add(self, expr: ast.expr, added: Listed, statement: ast.stmt) -> None:
         listed = self.listed(expr)
-        listed.take(added)
+        listed.take(only_elements(added))
         if self._attribute(expr) is not None:
             listed.declared = listed.declared or self.frame.place(statement)
 
@@ -177,6 +187,11 @@ class Run:
                 self.store.write(
                     _text(call.args[1]), self.listed(call.args[2]), self.frame.place(statement), conditional
                 )
+            return
+        if isinstance(func, ast.Attribute) and func.attr == "update" and self._is_namespace(func.value):
+            for keyword in call.keywords:
+                if keyword.arg in LISTS:
+                    self.store.write(keyword.arg, self.listed(keyword.value), self.frame.place(statement), conditional)
             return
         if isinstance(func, ast.Attribute) and func.attr in (*_ADDS_ONE, *_ADDS_MANY) and call.args:
             if self._is_list(func.value):
@@ -223,8 +238,16 @@ class Run:
             return len(expr.args) == 1 and self._is_self(expr.args[0])
         return isinstance(expr, ast.Attribute) and expr.attr == "__class__" and self._is_self(expr.value)
 
+    def _is_namespace(self, expr: ast.expr) -> bool:
+        """``self.__dict__`` or ``vars(self)``."""
+        if isinstance(expr, ast.Call):
+            return dotted(expr.func) == "vars" and len(expr.args) == 1 and self._is_self(expr.args[0])
+        return isinstance(expr, ast.Attribute) and expr.attr == "__dict__" and self._is_self(expr.value)
+
     def _attribute(self, expr: ast.expr) -> str | None:
         """Return which list of the object or class an expression is, if it is one."""
+        if isinstance(expr, ast.Subscript) and self._is_namespace(expr.value):
+            return _text(expr.slice) if _text(expr.slice) in LISTS else None
         if isinstance(expr, ast.Name):
             return expr.id if self.frame.in_body and expr.id in LISTS else None
         if isinstance(expr, ast.Attribute) and expr.attr in LISTS:
@@ -241,17 +264,20 @@ class Run:
         if isinstance(expr, ast.Constant):
             return self._constant(expr)
         if isinstance(expr, (ast.List, ast.Tuple, ast.Set)):
-            return joined(self.listed(e.value) if isinstance(e, ast.Starred) else self._element(e) for e in expr.elts)
-        if isinstance(expr, ast.BinOp) and isinstance(expr.op, (ast.Add, ast.BitOr)):
+            return joined(map(self._element, expr.elts))
+        if isinstance(expr, ast.BinOp) and isinstance(expr.op, (ast.Add, ast.BitOr)) and not _is_text(expr):
             return joined((self.listed(expr.left), self.listed(expr.right)))
         if isinstance(expr, ast.BoolOp):
             return joined(self.listed(value) for value in expr.values)
         if isinstance(expr, ast.IfExp):
             return joined((self.listed(expr.body), self.listed(expr.orelse)))
         if isinstance(expr, (ast.Dict, ast.DictComp)):
-            return Listed(problems=[Problem("a dict", self.frame.place(expr))], complete=False)
-        if isinstance(expr, (ast.ListComp, ast.SetComp, ast.GeneratorExp)) and _only_chooses(expr):
-            return self.listed(expr.generators[0].iter)
+            return Listed(problems=[Problem(A_DICT, self.frame.place(expr))], complete=False)
+        if isinstance(expr, (ast.ListComp, ast.SetComp, ast.GeneratorExp)):
+            found = self.listed(expr.generators[0].iter) if _only_chooses(expr) else self._outside(expr)
+            if isinstance(expr, ast.GeneratorExp):
+                found = joined([found, Listed(problems=[Problem(A_GENERATOR, self.frame.place(expr))])])
+            return found
         known = self._called(expr) if isinstance(expr, ast.Call) else None
         return known if known is not None else self._outside(expr)
 
@@ -272,7 +298,9 @@ class Run:
         return Listed(problems=[Problem(f"`{ast.unparse(expr)}`", self.frame.place(expr))], complete=False)
 
     def _element(self, expr: ast.expr) -> Listed:
-        """Return a list of the patterns that one element can be."""
+        """Return a list of the patterns that one element can be, or that are spread in its place."""
+        if isinstance(expr, ast.Starred):
+            return only_elements(self.listed(expr.value))
         if isinstance(expr, ast.Name) and expr.id in self.locals:
             looped = self._local(expr.id)
             return Listed(list(looped.patterns), complete=looped.complete)
@@ -284,11 +312,12 @@ class Run:
 
     def _called(self, call: ast.Call) -> Listed | None:
         name, func = dotted(call.func), call.func
-        if name in (*_COPIES, *_WRONG) and not call.keywords and len(call.args) < 2:
-            found = joined(self.listed(argument) for argument in call.args)
+        if name in (*_COPIES, *WRONG) and not call.keywords and (len(call.args) < 2 or name in ("map", "filter")):
+            found = joined(self.listed(argument) for argument in call.args[-1:])
+            found.complete = found.complete and name != "map"
             found.problems = [p for p in found.problems if p.kind.startswith("the bare")]
-            if name in _WRONG:
-                found.problems.append(Problem(_WRONG[name], self.frame.place(call)))
+            if name in WRONG:
+                found.problems.append(Problem(WRONG[name], self.frame.place(call)))
             return found
         if name == "getattr" and len(call.args) in (2, 3) and _text(call.args[1]) in LISTS:
             if self._is_self(call.args[0]) or is_super(call.args[0]):
@@ -296,7 +325,9 @@ class Run:
             owner = ast.Attribute(call.args[0], _text(call.args[1]), ast.Load())
             return joined((self._outside(owner), *map(self.listed, call.args[2:])))
         if isinstance(func, ast.Attribute) and func.attr in ("copy", "union"):
-            return joined((self.listed(func.value), *map(self.listed, call.args)))
+            return joined((self.listed(func.value), *(only_elements(self.listed(a)) for a in call.args)))
+        if isinstance(func, ast.Attribute) and func.attr == "keys" and not call.args:
+            return Listed(problems=[Problem(A_VIEW, self.frame.place(call))], complete=False)
         return None
 
     def _outside(self, expr: ast.expr) -> Listed:
@@ -346,21 +377,24 @@ class Run:
         return found
 
 
-def supplies_lists(fqn: str) -> bool:
-    """Tell whether a class without source may bring lists of its own: a model class of transformers."""
-    name = fqn.rpartition(".")[2]
-    return fqn.partition(".")[0] == "transformers" and name != "PreTrainedModel" and not name.endswith("Mixin")
+def _give_up(store: Store) -> None:
+    """The lists are set where they cannot be followed."""
+    for attribute in LISTS:
+        store.read(attribute).complete = False
 
 
-def reaches(node: ast.AST, lines: set[int]) -> bool:
-    """Tell whether a node stands on one of the lines."""
-    return any(node.lineno <= line <= (node.end_lineno or node.lineno) for line in lines)  # type: ignore[attr-defined]
+def _called_name(decorator: ast.expr) -> ast.expr:
+    return decorator.func if isinstance(decorator, ast.Call) else decorator
 
 
 def _only_chooses(expr: ast.ListComp | ast.SetComp | ast.GeneratorExp) -> bool:
     """``[p for p in patterns if …]``: nothing that is not in the other list."""
     element = dotted(expr.elt)
     return len(expr.generators) == 1 and bool(element) and element == dotted(expr.generators[0].target)
+
+
+def _is_text(expr: ast.BinOp) -> bool:
+    return bool(_text(expr.left) and _text(expr.right))
 
 
 def _text(expr: ast.expr) -> str:

@@ -136,18 +136,25 @@ class ModelClass:
         return self._tree()
 
     @cached_property
+    def tree_by_caller(self) -> ModuleTree:
+        """The tree if the caller gives what the constructor takes beside the config: overrides, a backend."""
+        return self._tree(by_caller=True)
+
+    @cached_property
     def _by_default(self) -> frozenset[tuple[str, str]]:
         """The names in the tree, with their kinds, if all fields that may be none have their defaults."""
         tree = self._tree(self.module_tree.unsettled)
         return frozenset(_named(part) for part in (*tree.tensors, *tree.nodes()))
 
-    def _tree(self, assumed: frozenset[str] = frozenset()) -> ModuleTree:
+    def _tree(self, assumed: frozenset[str] = frozenset(), by_caller: bool = False) -> ModuleTree:
         from automodel_lint.domain.model_config import constructed_with, names_outside_config
         from automodel_lint.inference.construction.flatten import module_tree
 
         config, guessed = constructed_with(self)
         outside = config is None and names_outside_config(self)
-        return module_tree(self.classes, self.project.torch_names, self.entity, config, guessed, outside, assumed)
+        return module_tree(
+            self.classes, self.project.torch_names, self.entity, config, guessed, outside, assumed, by_caller
+        )
 
     def may_surely_hold(self, part: ModuleNode | Tensor) -> bool:
         """Tell whether a part of the tree surely is possible.

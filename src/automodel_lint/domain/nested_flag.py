@@ -87,11 +87,18 @@ class FlagTaking:
         """What is written over the flag behind the base constructor, whatever that was given."""
         for statement in reversed(self.view.node.body):
             written = [v for n, v in parts_of(statement) if n == f"{self.view.self_name}.{FLAG}"]
+            written += [n.args[2] for n in walk_here(statement) if self._is_setattr(n)]
             if written:
                 return {self.source(value) for value in written}
             if any(isinstance(n, ast.Call) and self._is_base_constructor(n) for n in walk_here(statement)):
                 break
         return set()
+
+    def _is_setattr(self, node: ast.AST) -> bool:
+        """``setattr(self, "tie_word_embeddings", …)``."""
+        if not isinstance(node, ast.Call) or dotted(node.func) != "setattr" or len(node.args) != 3:
+            return False
+        return self.view.is_self_or_class(node.args[0]) and _is_flag_text(node.args[1])
 
     def _sources(self) -> set[str]:
         """Where all that sets the flag of this config takes it from."""
@@ -135,8 +142,19 @@ class FlagTaking:
         """What ``**value`` in a call hands on: ``**kwargs`` has the flag unless it is a parameter or was taken out."""
         if self.rest is None or dotted(value) != self.rest:
             return UNKNOWN
-        before = (n for n in self.view.walk() if getattr(n, "lineno", value.lineno + 1) <= value.lineno)
-        return DROPPED if self.takes or any(self._takes_out(node) for node in before) else OUTER
+        before = [n for n in self.view.walk() if getattr(n, "lineno", value.lineno + 1) <= value.lineno]
+        sure = [s for s in self.view.node.body if s.lineno <= value.lineno]
+        lost = any(map(self._takes_out, before)) or any(map(self._writes_over, sure))
+        return DROPPED if self.takes or lost else OUTER
+
+    def _writes_over(self, statement: ast.stmt) -> bool:
+        """``kwargs["tie_word_embeddings"] = …``, ``kwargs.update(tie_word_embeddings=…)``."""
+        if isinstance(statement, ast.Assign):
+            return any(map(self._is_own_item, statement.targets))
+        call = statement.value if isinstance(statement, ast.Expr) else None
+        if not isinstance(call, ast.Call) or dotted(call.func) != f"{self.rest}.update":
+            return False
+        return any(k.arg == FLAG for k in call.keywords)
 
     def _takes_out(self, node: ast.AST) -> bool:
         if isinstance(node, ast.Delete):

@@ -10,6 +10,7 @@ from __future__ import annotations
 import re
 from collections.abc import Iterable
 
+from automodel_lint.domain.keep_list import any_index, may_match
 from automodel_lint.inference.module_tree import PARAMETER, ModuleNode, ModuleTree, Tensor
 
 _SINKS = "sinks"
@@ -17,6 +18,7 @@ NAMES = ("A_log", "dt_bias", "e_score_correction_bias", _SINKS, "attention_sink_
 HOLDER = "_fp32_params"  # what the framework calls a module of fp32 parameters that is sharded by itself
 
 _ROTARY = re.compile(r"(.*_)?inv_freq|freqs_cis|freqs_cache|freqs|(cos|sin)_(cached|h|w)")
+_EVERYWHERE = (["weight"], ["bias"])
 _LOW = frozenset({"bfloat16", "float16"})
 
 
@@ -84,9 +86,16 @@ def is_open_choice(tensor: Tensor) -> bool:
 
 
 def sweeps_in(pattern: str, tensor: Tensor, names: Iterable[str]) -> bool:
-    """Tell whether a pattern matches an ordinary parameter without naming it or the module that it is the weight of."""
-    if tensor.kind != PARAMETER or pattern not in tensor.fqn or not follows_model(tensor) or is_named(tensor, names):
+    """Tell whether a pattern matches an ordinary parameter without naming it or the module that it is the weight of.
+
+    An index stands for any layer or expert; what every module has (``weight``) names none.
+    """
+    if tensor.kind != PARAMETER or not follows_model(tensor) or is_named(tensor, names):
         return False
-    path, wanted = tensor.fqn.split("."), pattern.strip(".").split(".")
+    if not may_match(pattern, tensor.fqn):
+        return False
+    path, wanted = tensor.fqn.split("."), any_index(pattern).strip(".").split(".")
+    if wanted in _EVERYWHERE:
+        return True
     ends = (path[-len(wanted) :], path[:-1][-len(wanted) :])
     return HOLDER not in path and wanted not in ends

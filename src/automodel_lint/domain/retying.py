@@ -126,8 +126,13 @@ class _Steps:
             callee = view.callee(call)
             if isinstance(callee, MethodView) and callee.node is not view.node and depth < _DEEPEST:
                 yield from self.of(callee, depth + 1) if self.model.classes.is_local(callee.owner) else ()
-        elif any(isinstance(a, ast.Name) and a.id == view.self_name for a in call.args) and self._may_tie(call, view):
+        elif any(self._has_head_in(a, view) for a in call.args) and self._may_tie(call, view):
             yield Step("may-tie", view, call)
+
+    def _has_head_in(self, argument: ast.expr, view: MethodView) -> bool:
+        """The model, or its head."""
+        name = dotted(argument)
+        return name == view.self_name or self._path(name, view) == HEAD
 
     def _may_tie(self, call: ast.Call, view: MethodView) -> bool:
         """Whether a function that is given the model ties, or may because it has no source."""

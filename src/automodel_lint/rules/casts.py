@@ -42,7 +42,8 @@ def raw_dtype_cast(model: ModelClass) -> Iterator[Finding]:
 
 @rule("NAM405")
 def rotary_buffer_unpinned(model: ModelClass) -> Iterator[Finding]:
-    exposed = exposed_tables(model)
+    known = model.pins.complete
+    exposed = [e for e in exposed_tables(model) if known or e.cast.kind == RAW]  # which heeds no list
     if not exposed:
         return
     cast, place = exposed[0].cast, place_to_change(model, exposed)

@@ -21,7 +21,7 @@ from automodel_lint.domain.precision import (
     sweeps_in,
 )
 from automodel_lint.findings import Finding, Severity
-from automodel_lint.inference.module_tree import BUFFER, PARAMETER, Tensor
+from automodel_lint.inference.module_tree import BUFFER, PARAMETER, ModuleTree, Tensor
 from automodel_lint.inference.names import ClassEntity
 from automodel_lint.rules import rule
 
@@ -93,11 +93,16 @@ def _strict_list(model: ModelClass, tensor: Tensor) -> Written | None:
 
 @rule("NAM402")
 def fp32_pin_dead(model: ModelClass) -> Iterator[Finding]:
-    tree = model.module_tree
-    for pattern in _own_patterns(model) if tree.complete else ():
-        names = (*tree.by_fqn, *(node.fqn for node in tree.nodes()))
-        if not any(may_match(pattern.text, fqn) for fqn in names) and not names_checkpoint_key(model, pattern.text):
-            yield _about(model, pattern, hint=_near(pattern.text, tree.by_fqn))
+    for pattern in _own_patterns(model):
+        if not _is_dead(pattern.text, model.module_tree) or names_checkpoint_key(model, pattern.text):
+            continue
+        if _is_dead(pattern.text, model.tree_by_caller):
+            yield _about(model, pattern, hint=_near(pattern.text, model.module_tree.by_fqn))
+
+
+def _is_dead(text: str, tree: ModuleTree) -> bool:
+    """Whether a tree is known as a whole, and a pattern matches nothing in it."""
+    return tree.complete and not any(may_match(text, fqn) for fqn in (*tree.by_fqn, *(n.fqn for n in tree.nodes())))
 
 
 def _near(text: str, fqns: Iterable[str]) -> str:

@@ -59,7 +59,7 @@ class Builtins:
             "builtins.delattr": self._delattr,
             "builtins.isinstance": self._isinstance,
             "builtins.issubclass": lambda a, k, p, f: Thing(_written(p)),
-            "builtins.callable": lambda a, k, p, f: TRUE if a and isinstance(a[0], (Callable_, ClassValue)) else FALSE,
+            "builtins.callable": lambda a, k, p, f: TRUE if a and _is_callable(a[0]) else FALSE,
             "builtins.type": self._type,
             "builtins.range": self._range,
             "builtins.enumerate": self._enumerate,
@@ -363,6 +363,12 @@ class Builtins:
         except (AttributeError, TypeError, ValueError, LookupError):
             return UNKNOWN
         return Known(list(found) if name in ("keys", "values", "items") else found)
+
+
+def _is_callable(value: Value) -> bool:
+    """Whether a value can be called; what a config holds cannot."""
+    is_module = isinstance(value, Obj) and value.is_module
+    return is_module or isinstance(value, (Callable_, ClassValue, Partial, Method, External_))
 
 
 def _written(place: Place) -> str:

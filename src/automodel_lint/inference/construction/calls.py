@@ -212,7 +212,7 @@ class Calls:
         if isinstance(func.bound, Obj) and func.bound.is_module and name in RETURNS_SELF:
             return self.modules.call(func.bound, name, args, keywords, place)
         if func.scope.module.name.startswith("transformers.") and not _builds(func.scope.module.name):
-            return UNKNOWN
+            return Unknown("it is loaded by its config") if name.startswith("load_") else UNKNOWN
         if func.bound is not None and isinstance(func.bound, Thing):
             return Thing(f"{func.bound.text}.{name}()")
         return self.invoke(func, args, keywords, place if func.owner is None else None)

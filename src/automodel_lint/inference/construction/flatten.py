@@ -44,16 +44,18 @@ def module_tree(
     guessed: bool = False,
     outside: bool = False,
     assumed: frozenset[str] = frozenset(),
+    by_caller: bool = False,
 ) -> ModuleTree:
     """Return the tree of what ``cls(config)`` constructs.
 
     ``config`` is the class of its config, if known; a ``guessed`` one may have fields that its source does not show.
     ``outside`` says that the class of the config is named, but its source is not at hand; ``assumed`` are fields that
-    are taken to have the default they are read with.
+    are taken to have the default they are read with. What the constructor takes beside the config has its default, or
+    is open if it is said to be given ``by_caller``.
     """
     given = Thing("config", config)
     given.guessed, given.outside = guessed, outside
-    run, made = _constructed(classes, torch_names, cls, given, assumed, {})
+    run, made = _constructed(classes, torch_names, cls, given, assumed, _optional(classes, cls) if by_caller else {})
     if run.left_early:  # by a default that a caller may replace
         run, made = _constructed(classes, torch_names, cls, given, assumed, _optional(classes, cls))
     root = _Reader().node(made, "", (), frozenset())

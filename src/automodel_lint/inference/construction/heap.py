@@ -6,7 +6,7 @@ from collections.abc import Callable, Iterable
 from functools import lru_cache
 from typing import Any
 
-from automodel_lint.inference.construction.values import _SERIAL, ABSENT, Choice, Known, Row, Stored, Value
+from automodel_lint.inference.construction.values import _SERIAL, ABSENT, Choice, Known, Row, Stored, TensorValue, Value
 from automodel_lint.inference.module_tree import Condition
 
 Conditions = tuple[Condition, ...]
@@ -34,7 +34,7 @@ class Heap:
                 journal.setdefault((id(owner), key), (owner, key, owner.slots.get(key, ABSENT)))
         owner.slots[key] = value
 
-    def is_fresh(self, owner: Stored) -> bool:
+    def is_fresh(self, owner: Stored | TensorValue) -> bool:
         """Tell whether something was made in the innermost branch, so that changes of it need no condition."""
         return not self._journals or owner.serial >= self._journals[-1][0]
 

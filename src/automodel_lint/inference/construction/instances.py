@@ -317,8 +317,12 @@ class Instances:
 
     def _kept_role(self, owner: Obj, name: str, value: Value) -> Value:
         """A plain tensor assigned over a buffer is that buffer."""
-        if isinstance(value, TensorValue) and not value.role and name in owner.buffers:
-            return tensors.as_buffer(value, owner.buffers[name])
+        if isinstance(value, TensorValue) and not value.role:
+            before = owner.slots.get(name)
+            if name in owner.buffers:
+                return tensors.as_buffer(value, owner.buffers[name])
+            if isinstance(before, TensorValue) and before.wrapped:
+                return replace(tensors.as_buffer(value, before.persistent), wrapped=True)
         return value
 
     def _set_by_property(self, owner: Obj, name: str, value: Value) -> bool:

@@ -73,11 +73,11 @@ class ModuleMethods:
 
     def _change(self, owner: Obj, name: str, args: list[Value], keywords: dict[str, Value]) -> None:
         """Cast or freeze a module that was just built. A cast of the object under construction is not allocation."""
-        if owner in self.run.constructing or not self.heap.is_fresh(owner):
-            return
         if name == "requires_grad_":
             for tensor in tensors_below(owner, set()):
                 tensors.freeze(self.run, tensor, args[0] if args else TRUE)
+        if owner in self.run.constructing or not self.heap.is_fresh(owner):
+            return
         for dtype in (tensors.cast_to(name, args, keywords),):
             for tensor in tensors_below(owner, set(), buffers=True) if dtype is not None else ():
                 tensors.cast(tensor, dtype)

@@ -171,8 +171,11 @@ def method(run: Interpreter, owner: TensorValue, name: str, args: list[Value], k
         return owner
     if name in ("size", "numel", "dim", "item", "tolist", "stride", "element_size", "data_ptr"):
         return Thing(f"{name}()")
-    if name.startswith(("new_", "register_")):
+    if name.startswith("register_"):
         return UNKNOWN
+    if name.startswith("new_"):
+        dtype = dtype_of(keywords["dtype"], "to") if "dtype" in keywords else owner.dtype
+        return replace(owner, role="", dtype=dtype, shape=None)
     return owner if name in _KEEPS_ROLE else replace(owner, role="", shape=None)
 
 
@@ -197,8 +200,8 @@ def as_buffer(value: Value, persistent: bool, place: Place | None = None) -> Val
 
 
 def freeze(run: Interpreter, tensor: TensorValue, wanted: Value) -> None:
-    """Execute ``tensor.requires_grad = wanted``; under a condition the tensor may be trained all the same."""
-    if isinstance(wanted, Known) and not run.heap.conditions:
+    """Execute ``tensor.requires_grad = wanted``; in a branch a tensor from outside may be trained all the same."""
+    if isinstance(wanted, Known) and run.heap.is_fresh(tensor):
         for one in (tensor, tensor.origin):
             if one is not None:
                 one.trainable = bool(wanted.value)

@@ -194,6 +194,7 @@ class TensorValue(Value):
     persistent: bool = True
     wrapped: bool = False
     origin: TensorValue | None = None  # the parameter that this one was got from by going over all of them
+    serial: int = field(default_factory=lambda: next(_SERIAL))
 
 
 @dataclass(eq=False)
