@@ -167,8 +167,8 @@ def test_installed_is_the_same(findings: list[Finding], tmp_path: Path, cli):
             "0.6.0",
             52,
             "NAM105 3, NAM106 32, NAM108 3, NAM110 1, NAM203 1, NAM204 4, NAM205 29, NAM206 3, NAM208 2, NAM211 4, "
-            "NAM212 1, NAM215 1, NAM216 1, NAM401 6, NAM404 1, NAM405 2, NAM406 1, NAM408 1, NAM413 40, NAM602 6, "
-            "NAM604 5, NAM605 9",
+            "NAM212 1, NAM215 1, NAM216 1, NAM401 6, NAM404 1, NAM405 2, NAM406 1, NAM409 2, NAM413 40, "
+            "NAM602 6, NAM604 5, NAM605 9",
         ),
     ],
 )

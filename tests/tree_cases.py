@@ -20,7 +20,6 @@ OF_LIBRARIES = ("hugging_face", "torch_sources")
 # What the tree is known to get wrong, by the name of the test case. An entry goes with its cause: a case that passes
 # although it stands here fails.
 PENDING = {
-    "module-under-if-true": "entries that a table of a module is given inside a branch are lost",
     "22": "an alternative is lost behind two ways out of a base constructor",
 }
 

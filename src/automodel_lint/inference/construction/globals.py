@@ -3,9 +3,10 @@
 from __future__ import annotations
 
 import ast
+from collections.abc import Iterable, Iterator
 from typing import TYPE_CHECKING
 
-from automodel_lint.inference.bindings import dotted
+from automodel_lint.inference.bindings import branches, dotted
 from automodel_lint.inference.construction.frames import Frame
 from automodel_lint.inference.construction.heap import choice
 from automodel_lint.inference.construction.values import (
@@ -161,7 +162,7 @@ class Globals:
         """What a module puts into a table after it is made: ``TABLE["x"] = Cls``, ``TABLE.update(x=Cls)``."""
         name, frame = entity.fqn.rpartition(".")[2], Frame(entity.scope)
         frame.names[name] = table
-        for statement in entity.scope.module.syntax.body:
+        for statement in _simple(entity.scope.module.syntax.body):
             if isinstance(statement, ast.Assign) and isinstance(statement.targets[0], ast.Subscript):
                 touched = dotted(statement.targets[0].value)
             elif isinstance(statement, ast.Expr) and isinstance(statement.value, ast.Call):
@@ -200,3 +201,13 @@ class Globals:
 
 def _is_none(expr: ast.expr) -> bool:
     return isinstance(expr, ast.Constant) and expr.value is None
+
+
+def _simple(body: Iterable[ast.stmt]) -> Iterator[ast.stmt]:
+    """The simple statements of a module, those in branches as well."""
+    for statement in body:
+        inner = [] if isinstance(statement, (ast.For, ast.While)) else list(branches(statement))
+        for branch, _ in inner:
+            yield from _simple(branch)
+        if not inner:
+            yield statement
