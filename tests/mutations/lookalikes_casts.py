@@ -39,6 +39,8 @@ def _kept(name: str, why: str, *lines: str, more: tuple[Edit, ...] = ()) -> Harm
 
 
 NOT_RAW = [
+    _kept("fp32-by-name", "nothing is rounded", 'self.to(getattr(torch, "float32"))', KEEPING),
+    _kept("ruled-out-by-a-literal", "it never runs", KEEPING, "if False:", "    self.to(dtype)"),
     _kept("move-to-a-device", "a move is no cast", "self.to(buffer_device)", KEEPING),
     _kept("move-by-keyword", "a move is no cast", "self.to(device=buffer_device)", KEEPING),
     _kept("move-to-cpu", "a move is no cast", 'self.to("cpu", non_blocking=True)', KEEPING),

@@ -260,6 +260,13 @@ def _handed(value: str) -> Edit:
 
 
 OVERRIDES = [
+    _taken(
+        "named-by-a-constant",
+        "it is read",
+        NO_PARAMETER,
+        _handed("kwargs.pop(_OVERRIDES, None)"),
+        above(SPRUCE, '_OVERRIDES = "moe_overrides"'),
+    ),
     _taken("popped", "it is read", NO_PARAMETER, _handed('kwargs.pop("moe_overrides", None)')),
     _taken("got", "it is read", NO_PARAMETER, _handed('kwargs.get("moe_overrides")')),
     _taken(

@@ -14,7 +14,7 @@ from dataclasses import dataclass
 
 from automodel_lint.domain.constructing import constructing
 from automodel_lint.domain.project import Project
-from automodel_lint.inference.bindings import FUNCTIONS, Binding, branches, dotted
+from automodel_lint.inference.bindings import FUNCTIONS, Binding, branches, dotted, literal_truth
 from automodel_lint.inference.classes import Classes, FunctionView, Member, MethodView, is_super
 from automodel_lint.inference.names import ClassEntity, External, FunctionEntity, Names, Scope, Value, all_arguments
 from automodel_lint.inference.values import Undecided, Values
@@ -121,7 +121,8 @@ def _calls_on(body: list[ast.stmt], lines: list[int]) -> list[ast.Call]:
         start = getattr(node, "lineno", None)
         if start is None or bisect_left(lines, start) != bisect_right(lines, node.end_lineno):  # type: ignore[attr-defined]
             found += [node] if isinstance(node, ast.Call) else []
-            todo.extend(ast.iter_child_nodes(node))
+            truth = literal_truth(node.test) if isinstance(node, ast.If) else None
+            todo.extend(ast.iter_child_nodes(node) if truth is None else node.body if truth else node.orelse)  # type: ignore
     return sorted(found, key=lambda call: (call.lineno, call.col_offset))
 
 
@@ -276,7 +277,7 @@ class Dtypes:
             found = {self._of(side, scope, depth + 1) for side in sides}
             return found.pop() if len(found) == 1 else "" if found - {None} else None
         if isinstance(expr, ast.Call):
-            return "" if _speaks_of_dtype(expr) else None
+            return _named_of_torch(expr) or ("" if _speaks_of_dtype(expr) else None)
         if isinstance(expr, ast.Subscript):
             return "" if "dtype" in ast.unparse(expr).lower() else None
         if not isinstance(expr, (ast.Name, ast.Attribute)):
@@ -299,6 +300,13 @@ class Dtypes:
         if annotation is not None and "dtype" in ast.unparse(annotation):
             return True
         return "dtype" in (expr.id if isinstance(expr, ast.Name) else expr.attr).lower()
+
+
+def _named_of_torch(call: ast.Call) -> str | None:
+    """``getattr(torch, "float32")``."""
+    name = call.args[1] if dotted(call.func) == "getattr" and len(call.args) > 1 else None
+    known = isinstance(name, ast.Constant) and name.value in _DTYPES and dotted(call.args[0]) == "torch"
+    return name.value if known else None  # type: ignore[union-attr, return-value]
 
 
 def _speaks_of_dtype(call: ast.Call) -> bool:

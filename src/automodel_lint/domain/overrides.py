@@ -7,7 +7,7 @@ import ast
 from automodel_lint.domain.model_class import ModelClass
 from automodel_lint.inference.bindings import dotted, parts_of
 from automodel_lint.inference.classes import FunctionView, MethodView, is_super
-from automodel_lint.inference.names import ClassEntity, Entity, FunctionEntity, all_arguments
+from automodel_lint.inference.names import ClassEntity, Entity, FunctionEntity, Value, all_arguments
 
 OVERRIDES = "moe_overrides"
 _LIBRARIES = ("builtins", "torch", "transformers")
@@ -61,7 +61,14 @@ class _Forwarding:
             return node.attr == OVERRIDES
         if isinstance(node, ast.Call) and dotted(node.func) == "getattr":
             return any(_is_name_of_it(argument) for argument in node.args)
-        return bool(self.free) and _is_name_of_it(node)
+        return bool(self.free) and (_is_name_of_it(node) or self._stands_for_it(node))
+
+    def _stands_for_it(self, node: ast.AST) -> bool:
+        """A constant of the module that holds the name."""
+        if not isinstance(node, ast.Name) or not node.id.isupper():
+            return False
+        entities = self.classes.names.resolve(node, self.view.scope)
+        return any(isinstance(e, Value) and _is_name_of_it(e.expr) for e in entities)
 
     def _leads_on(self, call: ast.Call) -> bool:
         callee = self.view.callee(call)
