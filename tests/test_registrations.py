@@ -220,7 +220,7 @@ class OakForCausalLM(BASES):
 
     def __init__(self, config):
         super().__init__()
-        self.lm_head = nn.Linear(4, 8)
+        self.embed, self.lm_head = nn.Embedding(8, 4), nn.Linear(4, 8)
 
 
 ModelClass = OakForCausalLM

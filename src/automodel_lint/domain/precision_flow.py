@@ -238,17 +238,18 @@ class Flow:
         kept = [v for s in init.node.body for n, v in parts_of(s) if n == f"{init.self_name}.{name}"] if init else []
         if init is None or len(kept) != 1:
             return _OPEN
-        if not _OF_DTYPE.search(f"{name} {ast.unparse(kept[0])}" if kept[0] is not None else name):  # type: ignore
-            return NOTHING if isinstance(kept[0], _NUMBERS) else _OPEN
         given, made = kept[0], node.place.node
         if isinstance(given, ast.Name):
             given = argument(init, made, given.id) if isinstance(made, ast.Call) else None
+        written = " ".join(ast.unparse(e) for e in (kept[0], given) if e is not None)
+        if not _OF_DTYPE.search(f"{name} {written}") and not _is_none(given):
+            return NOTHING if isinstance(given or kept[0], _NUMBERS) else _OPEN
         if isinstance(given, ast.Attribute) and given is kept[0]:
             fixed = self._dtype(init, given)
             return fixed.marked(SOME) if fixed.dtypes else _OPEN
         if isinstance(given, ast.Attribute) and not self.names.fqns(given, init.scope) & _TORCH_DTYPES:
             return Traced(frozenset({OPEN}), frozenset({NONE, SOME}))  # a field of a config
-        if isinstance(given, ast.Constant) and given.value is None:
+        if _is_none(given):
             return Traced(marks=frozenset({NONE}))
         return self._dtype(init, given).marked(SOME) if isinstance(given, ast.Attribute) else _OPEN
 
@@ -369,3 +370,7 @@ def _bind(env: dict[str, Traced], target: ast.expr, value: Traced) -> None:
     elif dotted(target):
         words = value.words | ({dotted(target)} if value.dtypes else set())
         env[dotted(target)] = replace(value, words=words)
+
+
+def _is_none(expr: ast.expr | None) -> bool:
+    return isinstance(expr, ast.Constant) and expr.value is None
