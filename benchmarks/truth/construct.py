@@ -45,7 +45,7 @@ from torch.overrides import TorchFunctionMode
 from transformers import AutoProcessor, PretrainedConfig
 from transformers.initialization import no_init_weights
 
-from truth.tiny_config import arguments_of, find_config_class, merge, resolve, switch_on, tiny_config
+from automodel_lint.probe.worker.tiny_config import arguments_of, find_config_class, merge, resolve, switch_on, tiny_config
 
 RECIPES = Path(__file__).with_name("recipes.json")
 MEMORY_LIMIT = 8 << 30

@@ -1,0 +1,38 @@
+"""NAM901, NAM902: can the class be imported and constructed at all?"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from automodel_lint.probe.protocol import Fault
+from automodel_lint.probe.worker.checks import NotProbed, check
+from automodel_lint.probe.worker.errors import is_out_of_memory, missing_dependency, one_line, place_in
+from automodel_lint.probe.worker.subject import Subject
+
+
+@check("NAM901", order=1, fatal=True)
+def import_fails(subject: Subject) -> Iterator[Fault]:
+    try:
+        subject.import_class()
+    except (Exception, SystemExit) as error:
+        missing = missing_dependency(error, subject.package)
+        if missing:
+            raise NotProbed(f"needs {missing}, which is not installed") from error
+        yield Fault({"error": one_line(error, subject.package)}, place_in(error, subject.package))
+
+
+@check("NAM902", order=2, fatal=True)
+def construction_fails(subject: Subject) -> Iterator[Fault]:
+    config = subject.config()
+    try:
+        model = subject.construct(config)
+    except (Exception, SystemExit) as error:
+        if is_out_of_memory(error):
+            raise NotProbed(f"needs more memory than {subject.job.memory >> 30} GB") from error
+        missing = missing_dependency(error, subject.package)
+        if missing:
+            raise NotProbed(f"needs {missing}, which is not installed") from error
+        yield Fault({"error": one_line(error, subject.package)}, place_in(error, subject.package))
+        return
+    count = sum(p.numel() for p in model.parameters())
+    subject.figure(f"{count:,} parameters")

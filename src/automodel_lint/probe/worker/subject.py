@@ -1,0 +1,127 @@
+"""One registered class under the probe: its tiny configuration, its models, inputs for them."""
+
+from __future__ import annotations
+
+import copy
+import importlib
+from functools import cached_property
+from typing import Any
+
+import torch
+from torch import nn
+
+from automodel_lint.probe.protocol import Job, Target
+from automodel_lint.probe.worker import building, inputs
+from automodel_lint.probe.worker.checks import NotProbed
+from automodel_lint.probe.worker.environment import Observed
+from automodel_lint.probe.worker.errors import one_line
+from automodel_lint.probe.worker.framework import Framework
+
+
+class Subject:
+    """A class that checks look at.
+
+    What is expensive is made once and shared: a check that changes a model or a configuration works on a copy
+    (:meth:`fresh`, :meth:`config`). Whatever cannot be had is a :class:`NotProbed` with the reason.
+    """
+
+    def __init__(self, job: Job, target: Target, observed: Observed):
+        self.job, self.target, self.observed = job, target, observed
+        self.package = job.package
+        self.framework = Framework(job.framework)
+        self.recipe = building.recipe_for(target.architectures, job.tiny)
+        self.measured: str | None = None
+        self.new_facts: dict[str, Any] = {}
+
+    def figure(self, text: str) -> None:
+        """Say what the check measured, in a few words and with the unit."""
+        self.measured = text
+
+    def tell(self, **facts: Any) -> None:
+        """Report something about the class that is no verdict; it must be plain data."""
+        self.new_facts.update(facts)
+
+    # -- the class ------------------------------------------------------------------------------------------------
+
+    def import_class(self) -> type[nn.Module]:
+        """Import the class as the registry does; raises whatever that raises."""
+        for module in self.recipe.get("stand_ins", ()):
+            building.stand_in(module)
+        return getattr(importlib.import_module(self.target.module), self.target.name)
+
+    @cached_property
+    def cls(self) -> type[nn.Module]:
+        """The class."""
+        try:
+            return self.import_class()
+        except (Exception, SystemExit) as error:
+            raise NotProbed(f"it cannot be imported: {one_line(error, self.package)}") from error
+
+    # -- configurations -------------------------------------------------------------------------------------------
+
+    @cached_property
+    def config_class(self) -> type:
+        """The configuration class that the class is made for."""
+        found = building.config_class_of(self.cls, self.target.architectures, self.recipe, self.package)
+        if found is None:
+            raise NotProbed("no configuration class found for it")
+        return found
+
+    @cached_property
+    def _tiny(self) -> Any:
+        try:
+            return building.tiny_config(self.cls, self.config_class, self.target.architectures, self.recipe)
+        except NotProbed:
+            raise
+        except Exception as error:
+            raise NotProbed(f"no tiny configuration: {one_line(error, self.package)}") from error
+
+    def config(self, **changes: Any) -> Any:
+        """Return a new tiny configuration with ``changes`` to its top-level fields."""
+        made = copy.deepcopy(self._tiny)
+        for name, value in changes.items():
+            setattr(made, name, value)
+        return made
+
+    # -- models ---------------------------------------------------------------------------------------------------
+
+    def construct(self, config: Any = None, dtype: torch.dtype = torch.float32) -> nn.Module:
+        """Construct the class as the framework does: under ``dtype`` as default dtype, with the config saying so too.
+
+        Parameters hold whatever construction left in them. Raises whatever construction raises.
+        """
+        made = self.config() if config is None else config
+        return building.construct(self.cls, made, self.recipe, dtype, self.package, self.observed)
+
+    def fresh(self, config: Any = None, dtype: torch.dtype = torch.float32) -> nn.Module:
+        """Return a new model with reproducible random parameters, in evaluation mode.
+
+        Raises:
+            NotProbed: if it cannot be constructed.
+        """
+        try:
+            model = self.construct(config, dtype)
+        except (Exception, SystemExit) as error:
+            raise NotProbed(f"it cannot be constructed: {one_line(error, self.package)}") from error
+        building.randomise(model, self.job.seed)
+        return model.eval()
+
+    @cached_property
+    def model(self) -> nn.Module:
+        """A model in fp32 with random parameters, in evaluation mode. Not to be changed."""
+        return self.fresh()
+
+    # -- running --------------------------------------------------------------------------------------------------
+
+    def inputs(self, model: nn.Module | None = None, seed: int = 0) -> dict[str, Any]:
+        """Return keyword arguments for ``forward``: token ids ``[B, S]`` (int64), and pixels for a multimodal class."""
+        return inputs.tiny_inputs(self.model if model is None else model, self.config(), self.recipe, seed)
+
+    def run(self, model: nn.Module, arguments: dict[str, Any]) -> torch.Tensor:
+        """Call ``forward`` on the CPU and return its logits ``[B, S, V]`` (or what it returns in their place)."""
+        return inputs.logits_of(building.call(model, arguments, self.observed))
+
+    @property
+    def adapter(self) -> Any:
+        """The state-dict adapter of the shared model, ``None`` if it has none."""
+        return getattr(self.model, "state_dict_adapter", None)
