@@ -55,6 +55,7 @@ def construct(
 ) -> nn.Module:
     """Construct; where plain construction fails, with ways of attention that need no GPU. Raises the first error."""
     arguments = arguments_of(recipe)
+    set_dtype(config, dtype)
     errors: list[Exception] = []
     for attention in (None, "eager", "sdpa"):
         if attention:
@@ -65,6 +66,17 @@ def construct(
         except Exception as error:
             errors.append(error)
     raise errors[0]
+
+
+def set_dtype(config: Any, dtype: torch.dtype) -> None:
+    """Make a configuration and every part of it say ``dtype``, as the framework does before it constructs."""
+    for part in vars(config).values():
+        if hasattr(part, "to_dict") and not isinstance(part, type):
+            set_dtype(part, dtype)
+    if hasattr(type(config), "torch_dtype"):
+        config.torch_dtype = dtype
+    elif hasattr(config, "dtype"):
+        config.dtype = str(dtype).removeprefix("torch.") if isinstance(config.dtype, str) else dtype
 
 
 def call(model: nn.Module, arguments: dict[str, Any], observed: Observed) -> Any:

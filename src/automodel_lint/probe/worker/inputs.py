@@ -2,21 +2,83 @@
 
 from __future__ import annotations
 
+import inspect
+from collections.abc import Iterator
 from typing import Any
 
 import torch
 from torch import nn
 
+from automodel_lint.probe.worker.tiny_config import TOKEN
 
-def tiny_inputs(model: nn.Module, config: Any, recipe: dict[str, Any], seed: int = 0) -> dict[str, Any]:
-    """Return keyword arguments for ``forward``."""
+BATCH, LENGTH = 2, 12
+GENERATIVE = ("ForCausalLM", "ForConditionalGeneration")
+
+
+def tiny_inputs(
+    model: nn.Module, config: Any, recipe: dict[str, Any], seed: int = 0, modality: str | None = None
+) -> dict[str, Any]:
+    """Return keyword arguments for ``forward``: ``input_ids`` ``[2, 12]`` (int64) and what the class needs beside them.
+
+    The ids are none that the configuration names as special. ``modality="text"`` leaves out pixels.
+    """
     generator = torch.Generator().manual_seed(seed)
-    size = getattr(config, "vocab_size", None) or config.get_text_config().vocab_size
-    return {"input_ids": torch.randint(0, size, (2, 12), generator=generator)}
+    ids = ordinary_ids(config)
+    made = {"input_ids": ids[torch.randint(len(ids), (BATCH, LENGTH), generator=generator)]}
+    if "attention_mask" in inspect.signature(model.forward).parameters and not _is_generative(config):
+        made["attention_mask"] = torch.ones(BATCH, LENGTH, dtype=torch.int64)
+    return made
+
+
+def _is_generative(config: Any) -> bool:
+    """Tell whether every position gets logits, by the names of the architecture."""
+    names = getattr(config, "architectures", None) or [""]
+    return names[0].endswith(GENERATIVE)
+
+
+def ordinary_ids(config: Any) -> torch.Tensor:
+    """Return the token ids ``[N]`` (int64) of the vocabulary that have no special meaning."""
+    special = set(special_ids(config).values())
+    return torch.tensor([i for i in range(vocabulary(config)) if i not in special])
+
+
+def vocabulary(config: Any) -> int:
+    """Return the number of token ids that the text part of a configuration knows."""
+    for part in parts(config):
+        size = vars(part).get("vocab_size") or getattr(part, "vocab_size", None)
+        if type(size) is int:
+            return size
+    raise ValueError("no vocab_size in the configuration")
+
+
+def special_ids(config: Any) -> dict[str, int]:
+    """Return every token id that a configuration or a part of it names, by its field; the outer one wins."""
+    found: dict[str, int] = {}
+    for part in parts(config):
+        for name, value in vars(part).items():
+            values = value if isinstance(value, (list, tuple)) else [value]
+            if TOKEN.fullmatch(name):
+                found.update({name: item for item in values if type(item) is int and name not in found})
+    return found
+
+
+def parts(config: Any) -> Iterator[Any]:
+    """Yield a configuration and those in it: the text part right after the whole."""
+    inner = [part for part in vars(config).values() if hasattr(part, "to_dict") and not isinstance(part, type)]
+    yield config
+    for part in sorted(inner, key=lambda part: not hasattr(part, "vocab_size")):
+        yield from parts(part)
 
 
 def logits_of(output: Any) -> torch.Tensor:
-    """Return the logits in what ``forward`` returned."""
+    """Return the logits in what ``forward`` returned, or what stands in their place.
+
+    A tensor is taken as it is; of anything else the attribute ``logits``, ``last_hidden_state``, or the first tensor.
+    """
     if isinstance(output, torch.Tensor):
         return output
-    return output.logits if hasattr(output, "logits") else output[0]
+    for name in ("logits", "last_hidden_state"):
+        if isinstance(getattr(output, name, None), torch.Tensor):
+            return getattr(output, name)
+    items = output.values() if isinstance(output, dict) else output
+    return next(item for item in items if isinstance(item, torch.Tensor))

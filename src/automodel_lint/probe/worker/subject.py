@@ -113,9 +113,13 @@ class Subject:
 
     # -- running --------------------------------------------------------------------------------------------------
 
-    def inputs(self, model: nn.Module | None = None, seed: int = 0) -> dict[str, Any]:
-        """Return keyword arguments for ``forward``: token ids ``[B, S]`` (int64), and pixels for a multimodal class."""
-        return inputs.tiny_inputs(self.model if model is None else model, self.config(), self.recipe, seed)
+    def inputs(self, model: nn.Module | None = None, seed: int = 0, modality: str | None = None) -> dict[str, Any]:
+        """Return keyword arguments for ``forward``: token ids ``[B, S]`` (int64), and pixels for a multimodal class.
+
+        ``modality="text"`` leaves the pixels out.
+        """
+        made = self.model if model is None else model
+        return inputs.tiny_inputs(made, self.config(), self.recipe, seed, modality)
 
     def run(self, model: nn.Module, arguments: dict[str, Any]) -> torch.Tensor:
         """Call ``forward`` on the CPU and return its logits ``[B, S, V]`` (or what it returns in their place)."""
