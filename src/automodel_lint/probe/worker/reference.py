@@ -1,0 +1,180 @@
+"""The reference of a class: what transformers itself has for the same architecture, on the same tiny configuration."""
+
+from __future__ import annotations
+
+import copy
+import warnings
+from functools import cached_property
+from typing import Any
+
+import torch
+from torch import nn
+
+from automodel_lint.probe.worker import building, environment
+from automodel_lint.probe.worker.checks import NotProbed
+from automodel_lint.probe.worker.errors import one_line
+from automodel_lint.probe.worker.subject import Subject
+
+LIMIT = 200_000_000  # parameters; a configuration that did not become tiny for transformers would take minutes
+
+# Which table of transformers names the class for a kind of head, by the end of the class's own name.
+TABLES = (
+    ("ForCausalLM", "MODEL_FOR_CAUSAL_LM_MAPPING_NAMES"),
+    ("ForConditionalGeneration", "MODEL_FOR_IMAGE_TEXT_TO_TEXT_MAPPING_NAMES"),
+    ("ForSequenceClassification", "MODEL_FOR_SEQUENCE_CLASSIFICATION_MAPPING_NAMES"),
+    ("Model", "MODEL_MAPPING_NAMES"),
+)
+
+
+class Reference:
+    """Transformers' own class of a subject's architecture, with reproducible random values.
+
+    Everything is made once and shared by the checks; whatever cannot be had is a :class:`NotProbed` with the reason.
+    """
+
+    def __init__(self, subject: Subject):
+        self.subject = subject
+
+    @classmethod
+    def of(cls, subject: Subject) -> Reference:
+        """Return the one reference of a subject."""
+        made = vars(subject).get("_reference")
+        if made is None:
+            made = vars(subject)["_reference"] = cls(subject)
+        return made
+
+    @cached_property
+    def cls(self) -> type[nn.Module]:
+        """The class of transformers.
+
+        Raises:
+            NotProbed: if transformers is missing, or has none for the architecture or the model type.
+        """
+        try:
+            import transformers
+        except ImportError as error:
+            raise NotProbed("transformers is not installed: no reference to compare with") from error
+        found = next((c for name in self._names(transformers) if _is_own(c := getattr(transformers, name, None))), None)
+        if found is None:
+            raise NotProbed(f"transformers {transformers.__version__} has no class of this architecture")
+        return found
+
+    def _names(self, transformers: Any) -> list[str]:
+        """The names under which transformers may have it, the likeliest first."""
+        names = [*self.subject.target.architectures]
+        own = self.subject.cls.__name__
+        if own in names:
+            names.insert(0, own)
+        tables = transformers.models.auto.modeling_auto
+        model_type = getattr(self.subject.config_class, "model_type", "") or ""
+        for name in list(names):
+            table = next((table for end, table in TABLES if name.endswith(end)), None)
+            if table and model_type in getattr(tables, table):
+                by_type = getattr(tables, table)[model_type]
+                names.extend(by_type if isinstance(by_type, tuple) else [by_type])
+        return names
+
+    def config(self) -> Any:
+        """Return a new configuration of the reference's own class with the fields of the subject's tiny one.
+
+        Raises:
+            NotProbed: if the reference's class does not take them.
+        """
+        return copy.deepcopy(self._config)
+
+    @cached_property
+    def _config(self) -> Any:
+        own, wanted = self.subject.config(), getattr(self.cls, "config_class", None)
+        if wanted is None:
+            raise NotProbed(f"{self.cls.__name__} of transformers names no configuration class")
+        if isinstance(own, wanted):
+            return own
+        part = next((p for p in vars(own).values() if isinstance(p, wanted)), None)
+        if part is not None:
+            return copy.deepcopy(part)
+        fields = own.to_dict()
+        fields.pop("transformers_version", None)
+        try:
+            return wanted.from_dict(fields)
+        except Exception as error:
+            text = one_line(error, "transformers")
+            raise NotProbed(f"its configuration does not carry over to {wanted.__name__}: {text}") from error
+
+    def model(self) -> Any:
+        """Return the shared reference model: fp32, plain attention, evaluation mode, random values. Not to be changed.
+
+        Raises:
+            NotProbed: if it cannot be constructed, or is too large.
+        """
+        return self._model
+
+    @cached_property
+    def _model(self) -> Any:
+        config, name = self.config(), self.cls.__name__
+        config._attn_implementation = "eager"
+        try:
+            with warnings.catch_warnings(), environment.on_cpu(self.subject.observed):
+                warnings.simplefilter("ignore")
+                with torch.device("meta"):
+                    size = sum(p.numel() for p in self.cls(copy.deepcopy(config)).parameters())
+                if size > LIMIT:
+                    raise NotProbed(f"the reference {name} has {size:,} parameters on the tiny configuration")
+                with building.default_dtype(torch.float32):
+                    model = self.cls(config)
+        except (NotProbed, MemoryError):
+            raise
+        except (Exception, SystemExit) as error:
+            text = one_line(error, "transformers")
+            raise NotProbed(f"the reference {name} cannot be constructed on the tiny configuration: {text}") from error
+        model = model.float().eval()
+        building.randomise(model, self.subject.job.seed)
+        _randomise_buffers(model, self.subject.job.seed)
+        return model
+
+    def state_dict(self) -> dict[str, torch.Tensor]:
+        """Return names and tensors as ``save_pretrained`` writes them: aliases gone, fused tensors taken apart.
+
+        The tensors share no storage with the model.
+        """
+        return {name: tensor.clone() for name, tensor in self._saved.items()}
+
+    def keys(self) -> set[str]:
+        """Return the names in the saved checkpoint."""
+        return set(self._saved)
+
+    @cached_property
+    def _saved(self) -> dict[str, torch.Tensor]:
+        from transformers import modeling_utils
+
+        model = self.model()
+        state = model.state_dict()
+        for pattern in getattr(model, "_keys_to_ignore_on_save", None) or ():
+            state.pop(pattern, None)
+        try:
+            state = modeling_utils.remove_tied_weights_from_state_dict(state, model)
+            state = modeling_utils.revert_weight_conversion(model, state)
+        except AttributeError as error:
+            raise NotProbed("this version of transformers does not tell how it saves a checkpoint") from error
+        except Exception as error:
+            text = one_line(error, "transformers")
+            raise NotProbed(f"the reference {type(model).__name__} cannot be saved: {text}") from error
+        return {name: tensor.detach().contiguous() for name, tensor in state.items()}
+
+
+def _is_own(found: Any) -> bool:
+    """Tell whether it is a model of transformers, and no stand-in and not put there by the framework."""
+    return isinstance(found, type) and issubclass(found, nn.Module) and found.__module__.startswith("transformers.")
+
+
+@torch.no_grad()
+def _randomise_buffers(model: nn.Module, seed: int) -> None:
+    """Move the persistent floating-point buffers (a correction bias, statistics), so that one that is lost shows.
+
+    Zeros become small numbers of both signs, everything else keeps its sign and moves by up to a tenth.
+    """
+    generator = torch.Generator().manual_seed(seed + 1)
+    saved = model.state_dict()
+    for name, buffer in sorted(model.named_buffers()):
+        if name in saved and buffer.is_floating_point():
+            noise = torch.rand(buffer.shape, generator=generator) - 0.5
+            buffer.copy_(torch.where(buffer == 0, 0.4 * noise, buffer * (1 + 0.2 * noise)))
