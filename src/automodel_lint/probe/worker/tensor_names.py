@@ -1,0 +1,18 @@
+"""Many names of tensors as one short text: layers and experts folded, the rest counted."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterable
+
+
+def folded(names: Iterable[str]) -> list[str]:
+    """Return the names with every index in them as ``*``, each once, in their order."""
+    return list(dict.fromkeys(re.sub(r"(?<=\.)\d+(?=\.|$)|^\d+(?=\.)", "*", name) for name in names))
+
+
+def listed(names: Iterable[str], most: int = 3) -> str:
+    """Return names for a sentence: ``a.*.weight, b (and 4 more)``."""
+    short = folded(names)
+    more = f" (and {len(short) - most} more)" if len(short) > most else ""
+    return ", ".join(f"`{name}`" for name in short[:most]) + more
