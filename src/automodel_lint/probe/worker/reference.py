@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import copy
+import inspect
 import warnings
 from functools import cached_property
 from typing import Any
@@ -92,13 +93,14 @@ class Reference:
         part = next((p for p in vars(own).values() if isinstance(p, wanted)), None)
         if part is not None:
             return copy.deepcopy(part)
-        fields = own.to_dict()
-        fields.pop("transformers_version", None)
-        try:
-            return wanted.from_dict(fields)
-        except Exception as error:
-            text = one_line(error, "transformers")
-            raise NotProbed(f"its configuration does not carry over to {wanted.__name__}: {text}") from error
+        errors = []
+        for fields in (_published(own), own.to_dict()):
+            try:
+                return wanted.from_dict({**fields, "architectures": [self.cls.__name__]})
+            except Exception as error:
+                errors.append(error)
+        text = one_line(errors[0], "transformers")
+        raise NotProbed(f"its configuration does not carry over to {wanted.__name__}: {text}") from errors[0]
 
     def model(self) -> Any:
         """Return the shared reference model: fp32, plain attention, evaluation mode, random values. Not to be changed.
@@ -159,6 +161,25 @@ class Reference:
             text = one_line(error, "transformers")
             raise NotProbed(f"the reference {type(model).__name__} cannot be saved: {text}") from error
         return {name: tensor.detach().contiguous() for name, tensor in state.items()}
+
+
+def _published(config: Any) -> dict[str, Any]:
+    """Return the fields as a ``config.json`` has them: what the constructor takes or every configuration has.
+
+    What the class derives for itself would override what the reference derives; what is unset has its own default there.
+    """
+    from transformers import PretrainedConfig
+
+    taken = {*inspect.signature(type(config).__init__).parameters, *PretrainedConfig().to_dict()}
+    if len(taken & set(vars(config))) < len(vars(config)) / 4:
+        taken |= set(vars(config))
+    fields = {}
+    for name, value in config.to_dict().items():
+        part = getattr(config, name, None)
+        value = _published(part) if isinstance(part, PretrainedConfig) else value
+        if name in taken and value is not None and name != "transformers_version":
+            fields[name] = value
+    return fields
 
 
 def _is_own(found: Any) -> bool:
