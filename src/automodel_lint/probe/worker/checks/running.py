@@ -1,0 +1,207 @@
+"""NAM910, NAM915: does the model learn, and does it learn from the past only?"""
+
+from __future__ import annotations
+
+import inspect
+import re
+from collections.abc import Iterator
+from typing import Any
+
+import torch
+from torch import nn
+
+from automodel_lint.probe.protocol import Fault
+from automodel_lint.probe.worker.checks import NotProbed, check
+from automodel_lint.probe.worker.errors import one_line
+from automodel_lint.probe.worker.later_tokens import first_leaking
+from automodel_lint.probe.worker.reference import Reference
+from automodel_lint.probe.worker.subject import Subject
+
+STEPS = 6
+RATES = (3e-3, 3e-4)  # the smaller one for a model that the larger one throws about
+LEAK = 1e-4  # of the largest logit: what fp32 and another order of sums never reach
+ID_FIELD = re.compile(r".*(token|start|end|sep|pad|bos|eos|mask)_?(id|ids|index)|.*token_ids?")
+
+
+@check("NAM910", order=40)
+def loss_not_falling(subject: Subject) -> Iterator[Fault]:
+    """Train on one batch, as a model is trained, and see whether the loss falls."""
+    arguments = subject.inputs()
+    tried: list[list[float]] = []
+    for rate in RATES:
+        losses = _train(subject, arguments, rate)
+        tried.append(losses)
+        if min(losses[1:]) < losses[0]:
+            subject.figure(f"loss {losses[0]:.4f} before, {losses[-1]:.4f} after {STEPS} steps (AdamW, {rate:g})")
+            return
+    before, after = tried[-1][0], min(tried[-1][1:])
+    subject.figure(f"loss {before:.4f} before, {after:.4f} at best in {STEPS} steps (AdamW, {RATES[-1]:g})")
+    yield Fault({"before": f"{before:.4f}", "after": f"{after:.4f}", "steps": STEPS}, {"method": "forward"})
+
+
+def _train(subject: Subject, arguments: dict[str, Any], rate: float) -> list[float]:
+    """Return the losses before each step and after the last."""
+    model = subject.fresh().train()
+    parameters = [p for p in model.parameters() if p.requires_grad and p.is_floating_point()]
+    if not parameters:
+        raise NotProbed("it has no parameter to train")
+    optimiser = torch.optim.AdamW(parameters, lr=rate, weight_decay=0.0)
+    losses = []
+    for step in range(STEPS + 1):
+        torch.manual_seed(subject.job.seed)  # the same dropout in each step
+        with torch.enable_grad():
+            try:
+                loss = _loss(subject, subject.run(model, arguments), arguments)
+                if not torch.isfinite(loss):
+                    raise NotProbed("its loss is not finite, see NAM907")
+                if step < STEPS:
+                    optimiser.zero_grad()
+                    if loss.requires_grad:
+                        loss.backward()
+            except NotProbed:
+                raise
+            except Exception as error:
+                raise NotProbed(f"it cannot be run, see NAM907: {one_line(error, subject.package)}") from error
+        losses.append(loss.item())
+        if step < STEPS:
+            optimiser.step()
+    return losses
+
+
+def _loss(subject: Subject, output: torch.Tensor, arguments: dict[str, Any]) -> torch.Tensor:
+    """Next-token cross-entropy of logits ``[B, S, V]``; of anything else the distance from a fixed target."""
+    output = output.float()
+    if _is_over_vocabulary(subject, output, arguments):
+        targets = arguments["input_ids"][:, 1:]
+        return nn.functional.cross_entropy(output[:, :-1].flatten(0, 1), targets.flatten())
+    target = torch.randn(output.shape, generator=torch.Generator().manual_seed(1))
+    return nn.functional.mse_loss(output, target)
+
+
+def _is_over_vocabulary(subject: Subject, output: torch.Tensor, arguments: dict[str, Any]) -> bool:
+    """Tell whether an output is one row of logits for each input token."""
+    ids, config = arguments.get("input_ids"), subject.config()
+    if ids is None or output.dim() != 3 or output.shape[:2] != ids.shape:
+        return False
+    size = getattr(config, "vocab_size", None) or getattr(config.get_text_config(), "vocab_size", None)
+    return bool(size) and output.shape[-1] >= size
+
+
+# -- later tokens -----------------------------------------------------------------------------------------------------
+
+
+@check("NAM915", order=35)
+def future_leak(subject: Subject) -> Iterator[Fault]:
+    """Change the last token and see whether the logits of earlier ones move."""
+    arguments = subject.inputs()
+    changed = _with_another_end(arguments, subject.config())
+    moved, ran = _moved(subject, subject.model, arguments, changed)
+    earlier = float(moved[:-1].max())
+    subject.figure(f"earlier logits moved by {earlier:.2g} of the largest")
+    if float(moved[-1]) <= LEAK:
+        raise NotProbed("its last token does not change its own logits either")
+    if earlier <= LEAK:
+        return
+    if float(_moved(subject, subject.model, arguments, arguments)[0].max()) > LEAK:
+        raise NotProbed("its forward does not give the same logits twice")
+    if _reference_leaks(subject, arguments, changed):
+        subject.figure(f"earlier logits moved by {earlier:.2g} of the largest; those of the reference move too")
+        return
+    _must_not_say_otherwise(subject, ran)
+    position = int(moved[:-1].argmax())
+    module = first_leaking(subject, subject.model, arguments, changed)
+    fields = {"position": position, "difference": f"{float(moved[position]):.2g}", "module": ""}
+    if module:
+        fields["module"] = f", first in `{module}`"
+    place = _forward_of(subject.model.get_submodule(module), subject.cls)
+    yield Fault(fields, {**place, "module": module, "method": "forward"})
+
+
+def _moved(subject: Subject, model: nn.Module, *both: dict[str, Any]) -> tuple[torch.Tensor, list[str]]:
+    """Return how far the logits of each position ``[S]`` differ between two inputs, as a share of the largest.
+
+    And the names of the modules that ran and say of themselves that they are not causal.
+
+    Raises:
+        NotProbed: if it cannot be run, or does not give logits over a vocabulary for each token.
+    """
+    acausal: list[str] = []
+    hooks = [
+        module.register_forward_pre_hook(lambda *_, name=name: acausal.append(name))
+        for name, module in model.named_modules()
+        if getattr(module, "is_causal", None) is False
+    ]
+    try:
+        with torch.no_grad():
+            before, after = (subject.run(model, arguments).float() for arguments in both)
+    except Exception as error:
+        raise NotProbed(f"it cannot be run, see NAM907: {one_line(error, subject.package)}") from error
+    finally:
+        for hook in hooks:
+            hook.remove()
+    if not _is_over_vocabulary(subject, before, both[0]):
+        raise NotProbed("it is no language model: it does not give logits over a vocabulary for each token")
+    if not torch.isfinite(before).all() or not torch.isfinite(after).all():
+        raise NotProbed("its logits are not finite, see NAM907")
+    difference = (before - after).abs().amax(dim=(0, 2)) / before.abs().max().clamp(min=1e-30)
+    return difference, list(dict.fromkeys(acausal))
+
+
+def _with_another_end(arguments: dict[str, Any], config: Any) -> dict[str, Any]:
+    """Replace the last token of each row by an ordinary one from elsewhere in the batch."""
+    ids = arguments.get("input_ids")
+    if ids is None or ids.dim() != 2 or ids.shape[1] < 2:
+        raise NotProbed("its inputs are no sequence of tokens")
+    special = _special_ids(config.to_dict())
+    ordinary = [token for token in dict.fromkeys(ids.flatten().tolist()) if token not in special]
+    ends = [next((token for token in ordinary if token != last), None) for last in ids[:, -1].tolist()]
+    if None in ends:
+        raise NotProbed("its inputs have no two ordinary tokens")
+    changed = ids.clone()
+    changed[:, -1] = torch.tensor(ends)
+    return {**arguments, "input_ids": changed}
+
+
+def _special_ids(node: dict[str, Any]) -> set[int]:
+    found: set[int] = set()
+    for name, value in node.items():
+        if isinstance(value, dict):
+            found |= _special_ids(value)
+        elif ID_FIELD.fullmatch(str(name)):
+            found |= {item for item in (value if isinstance(value, (list, tuple)) else [value]) if type(item) is int}
+    return found
+
+
+def _reference_leaks(subject: Subject, arguments: dict[str, Any], changed: dict[str, Any]) -> bool:
+    """Tell whether the class of transformers looks at later tokens too; ``False`` if there is none to ask."""
+    try:
+        moved, _ = _moved(subject, Reference.of(subject).model(), arguments, changed)
+    except NotProbed:
+        return False
+    return float(moved[:-1].max()) > LEAK
+
+
+def _forward_of(module: nn.Module, cls: type) -> dict[str, Any]:
+    """Return ``file`` and ``line`` of the ``def`` of a module's ``forward``; nothing for a module of other models too."""
+    try:
+        code = inspect.unwrap(type(module).forward).__code__
+        lines, first = inspect.getsourcelines(code)
+    except (AttributeError, OSError, TypeError):
+        return {}
+    if type(module).__module__.rpartition(".")[0] != cls.__module__.rpartition(".")[0]:
+        return {}
+    return {"file": code.co_filename, "line": next((n for n, text in enumerate(lines, first) if "def " in text), first)}
+
+
+def _must_not_say_otherwise(subject: Subject, ran: list[str]) -> None:
+    """Take a class at its word that it looks at later tokens by design.
+
+    Raises:
+        NotProbed: if it says so, in its configuration or of a layer that ran.
+    """
+    for part in (config := subject.config(), config.get_text_config()):
+        for name, causal in (("is_causal", False), ("use_bidirectional_attention", True)):
+            if getattr(part, name, None) is causal:
+                raise NotProbed(f"it looks at later tokens by design: {name} of its configuration is {causal}")
+    if ran:
+        raise NotProbed(f"it looks at later tokens by design: is_causal of {ran[0]} is False")
