@@ -23,7 +23,8 @@ class Config:
     """The settings of a checkout.
 
     ``path`` is the file they come from (``None``: all defaults), ``base`` the folder that paths and globs in them are
-    relative to. ``exempt`` maps a code to class names with reasons.
+    relative to. ``exempt`` maps a code to class names with reasons. ``tiny`` maps an architecture to what
+    the probe's tiny configuration of it needs.
     """
 
     path: str | None = None
@@ -40,6 +41,7 @@ class Config:
     baseline: str | None = None
     fail_on: Severity = Severity.WARNING
     cache_dir: str | None = None
+    tiny: dict[str, Any] = field(default_factory=dict)
     text: str = ""
 
     @property
@@ -61,7 +63,8 @@ class Config:
         return os.path.normpath(os.path.join(self.base, path))
 
 
-KEYS = [f.name.replace("_", "-") for f in fields(Config) if f.name not in ("path", "text")]
+KEYS = [f.name.replace("_", "-") for f in fields(Config) if f.name not in ("path", "tiny", "text")]
+TINY_KEYS = ("given", "set", "parts", "arguments", "inputs", "config_class", "function")
 
 
 def find(start: str) -> str | None:
@@ -150,7 +153,8 @@ class _Reader:
         }
         for key, value in self.table.items():
             if key not in KEYS:
-                if key == "probe":  # the runtime probe's own table
+                if key == "probe":
+                    self._probe(value)
                     continue
                 self._fail(key, f"unknown key {key!r}{closest(key, KEYS)}")
             setattr(self.config, key.replace("-", "_"), takers.get(key, self._text)(key, value))
@@ -226,6 +230,22 @@ class _Reader:
             self._code(key, code)
             found[code] = self._severity(code, word)
         return found
+
+    def _probe(self, table: Any) -> None:
+        """``[tool.automodel-lint.probe.tiny]``: by architecture what its tiny configuration needs."""
+        for key, value in self._table("probe", table).items():
+            if key != "tiny":
+                self._fail(key, f"probe: unknown key {key!r}; known is tiny")
+            for name, recipe in self._table("probe.tiny", value).items():
+                if isinstance(recipe, str):  # the short form: a function that returns the configuration
+                    recipe = {"function": recipe}
+                for word in self._table(f"probe.tiny.{name}", recipe):
+                    if word not in TINY_KEYS:
+                        self._fail(word, f"probe.tiny.{name}: unknown key {word!r}{closest(word, list(TINY_KEYS))}")
+                function = recipe.get("function")
+                if function is not None and (not isinstance(function, str) or function.count(":") != 1):
+                    self._fail(name, f"probe.tiny.{name}: a function is given as \"module:function\"")
+                self.config.tiny[name] = recipe
 
     def _exemptions(self, key: str, value: Any) -> dict[str, dict[str, str]]:
         for code, classes in self._table(key, value).items():

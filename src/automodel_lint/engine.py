@@ -23,11 +23,13 @@ class Verdict:
     """What all rules say about a checkout, before anything is selected or silenced.
 
     ``classes`` holds the relative path of each registered class's file, ``files`` those of the package's sources.
+    ``codes`` are the rules that looked: of the others nothing can be said, nor that a suppression of them is unused.
     """
 
     findings: list[Finding]
     classes: list[str]
     files: list[str]
+    codes: frozenset[str]
 
 
 class Engine:
@@ -82,7 +84,7 @@ class Engine:
             findings += self._verdict(key, compute)
         self.cache.save()
         files = sorted(self.tree.relative(p) for p in self.tree.python_files(self.checkout.package_dir))
-        return Verdict(merged(findings), self._class_paths, files)
+        return Verdict(merged(findings), self._class_paths, files, static_codes())
 
     def _second_process(self, units: list[tuple[str, Callable[[], list[dict[str, Any]]]]]) -> SecondProcess:
         """Start a second process on half of the classes that nothing is known of, if that is allowed."""
@@ -220,6 +222,13 @@ class Engine:
                     fields = (("reason", problem.reason),)
                     found.append(Finding(self.tree.relative(path), place, fields=fields, code="NAM002"))
         return sorted(found, key=lambda f: f.sort_key)
+
+
+def static_codes() -> frozenset[str]:
+    """Return the codes of the rules that read source; the others are the probe's."""
+    from automodel_lint.pages import pages
+
+    return frozenset(code for code, page in pages().items() if not page.is_probed)
 
 
 def completed(findings: Iterable[Finding]) -> list[Finding]:

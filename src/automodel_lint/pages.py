@@ -43,6 +43,11 @@ class Page:
         return re.split(r"(?<=[.:])\s", first)[0]
 
     @property
+    def is_probed(self) -> bool:
+        """Whether the contract only shows when code runs, so that the probe looks at it."""
+        return self.code.startswith("NAM9")
+
+    @property
     def url(self) -> str:
         """Where the page stands on the documentation site."""
         return URL.format(name=f"{self.code}-{self.name}")

@@ -5,6 +5,7 @@ from __future__ import annotations
 import os
 from collections import Counter
 from dataclasses import dataclass, replace
+from typing import Any
 
 from automodel_lint.config import Config
 from automodel_lint.findings import Finding, Severity
@@ -13,7 +14,10 @@ from automodel_lint.source import SourceTree
 
 @dataclass
 class Report:
-    """The outcome of a run: the findings to show, in order, and what the summary needs."""
+    """The outcome of a run: the findings to show, in order, and what the summary needs.
+
+    ``probe`` is what the runtime probe tells of each class beside its findings, ``None`` if it did not run.
+    """
 
     root: str
     findings: list[Finding]
@@ -24,6 +28,7 @@ class Report:
     tree: SourceTree
     suppressed: int = 0
     baselined: int = 0
+    probe: list[dict[str, Any]] | None = None
 
     def counts(self) -> dict[str, int]:
         """Return the number of findings by severity, most severe first."""

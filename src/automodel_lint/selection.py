@@ -82,9 +82,9 @@ class Selection:
         return any(self._asked(code, page) for code, page in pages().items() if code.startswith(prefix))
 
     def _asked(self, code: str, page: Page) -> bool:
-        """Whether a rule was asked about, at the severity that the settings give it."""
+        """Whether a rule has looked and was asked about, at the severity that the settings give it."""
         severity = self._override(code)
-        return self._code_selected(code, page.severity if severity is None else severity)
+        return code in self.verdict.codes and self._code_selected(code, page.severity if severity is None else severity)
 
     # -- exemptions -----------------------------------------------------------------------------------------------
 

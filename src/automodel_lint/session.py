@@ -44,6 +44,11 @@ class Session:
             return locate_installed(self.request.installed, self.search_path)
         return locate(self.request.paths[0], self.config.package)
 
+    @property
+    def python(self) -> str:
+        """The interpreter that has the project's dependencies."""
+        return _interpreter(self.request.python or self.config.python, self.config) or sys.executable
+
     def run(self, progress: Callable[[int, int], None] | None = None) -> Report:
         """Lint and return what is to be shown."""
         started = time.perf_counter()
@@ -121,6 +126,13 @@ def _folder(path: str) -> str:
     return path if os.path.isdir(path) else os.path.dirname(os.path.abspath(path))
 
 
+def _interpreter(python: str | None, config: Config) -> str | None:
+    """A path of the settings is relative to their file, one of the command line to the current folder."""
+    if python is None or os.sep not in python:
+        return python
+    return os.path.abspath(python) if os.path.exists(python) else config.absolute(python)
+
+
 def _search_path(python: str | None, config: Config) -> list[str]:
     """Return where libraries may lie: the module search path of the interpreter asked for, or our own."""
     if python is None:
@@ -128,7 +140,8 @@ def _search_path(python: str | None, config: Config) -> list[str]:
     import json
     import subprocess
 
-    path = config.absolute(python) if os.sep in python and not os.path.exists(python) else python
+    path = _interpreter(python, config)
+    assert path is not None
     try:
         code = "import json, sys; print(json.dumps(sys.path))"
         done = subprocess.run([path, "-c", code], capture_output=True, text=True, timeout=30, check=True)

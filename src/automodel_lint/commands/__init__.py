@@ -16,6 +16,7 @@ COMMANDS = {
     "completion": "print the shell completion script",
     "explain": "show the page of a rule",
     "init": "write the settings of a project",
+    "probe": "construct and run each model, tiny and on the CPU, and report what only shows then",
     "rules": "list the rules",
     "tree": "show the modules, parameters and buffers that a model constructs",
 }

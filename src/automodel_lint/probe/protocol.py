@@ -27,8 +27,8 @@ class Target:
 class Job:
     """What to probe and how.
 
-    ``package`` is what is probed, ``framework`` the package with the shared code (the same, but for a plug-in). ``path``
-    is put in front of the module search path. ``registry`` is the module that is imported once, before the
+    ``package`` is what is probed, ``framework`` the package with the shared code (the same, but for a plug-in).
+    ``path`` is put in front of the module search path. ``registry`` is the module that is imported once, before the
     classes. ``timeout`` is in seconds for one class, ``memory`` in bytes for one process. ``tiny`` holds what authors
     say about tiny configurations, by architecture.
     """

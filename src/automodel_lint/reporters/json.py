@@ -33,6 +33,7 @@ def as_data(report: Report) -> dict[str, Any]:
             "seconds": round(report.seconds, 3),
         },
         "findings": [_finding(f) for f in report.findings],
+        **({} if report.probe is None else {"probe": report.probe}),
     }
 
 

@@ -38,8 +38,7 @@ def missing_dependency(error: BaseException, package: str) -> str | None:
     """Return the name of the package outside the project that an import looked for in vain, if that is the cause."""
     seen: BaseException | None = error
     while seen is not None:
-        if isinstance(seen, ImportError) and seen.name and seen.name.partition(".")[0] != package:
-            if isinstance(seen, ModuleNotFoundError):
-                return seen.name.partition(".")[0]
+        if isinstance(seen, ModuleNotFoundError) and seen.name and seen.name.partition(".")[0] != package:
+            return seen.name.partition(".")[0]
         seen = seen.__cause__ or seen.__context__
     return None

@@ -12,7 +12,14 @@ from typing import Any
 
 from automodel_lint.probe.worker.checks import NotProbed
 
-FOLDERS = ("components.models.common", "components.checkpoint", "components.distributed", "components.moe", "shared")
+FOLDERS = (
+    "components.models.common",
+    "components.checkpoint",
+    "components.distributed",
+    "components.moe",
+    "components.utils",
+    "shared",
+)
 
 
 class Framework:

@@ -28,8 +28,8 @@ def supervise(job_file: Path, events: TextIO) -> None:
     """Probe every class of a job and write events, a JSON object a line.
 
     ``{"ready": seconds}`` once the imports are done; ``{"class": key, …}`` with whatever a child says; at its end
-    ``{"class": key, "ended": cause, "own": …, "output": …, "seconds": …}``, where ``cause`` is ``None`` for a child that
-    did all it had to, and ``own`` says whether its code brought the end about.
+    ``{"class": key, "ended": cause, "own": …, "output": …, "seconds": …}``, where ``cause`` is ``None`` for a child
+    that did all it had to, and ``own`` says whether its code brought the end about.
     """
     job = Job.from_json(json.loads(job_file.read_text(encoding="utf-8")))
     environment.prepare()
@@ -44,6 +44,9 @@ def _import_once(job: Job) -> str | None:
     import torch
 
     torch.set_num_threads(1)
+    from automodel_lint.probe.worker.checks import checks
+
+    checks()
     if job.registry:
         import importlib
 

@@ -1,8 +1,8 @@
 """The checks: one function each, over one class under the probe.
 
 A check yields a :class:`Fault` for each broken contract it saw, raises :class:`NotProbed` where it could not look, and
-may tell what it measured through ``subject.figure``. The order in which they run is that of their ``order``: what others
-build on first, what may hang last.
+may tell what it measured through ``subject.figure``. The order in which they run is that of their ``order``: what
+others build on first, what may hang last.
 """
 
 from __future__ import annotations

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import contextlib
 import gc
+import logging
 import tempfile
 import warnings
 from collections.abc import Callable, Iterator
@@ -200,9 +201,11 @@ def _by_mixin(subject: Subject) -> Layout:
 def _quiet() -> Iterator[None]:
     """Where nothing is warned of, and where a garbage collection looks at new objects only (or it takes 0.2 s)."""
     gc.freeze()
+    logging.disable(logging.CRITICAL)
     try:
         with warnings.catch_warnings():
             warnings.simplefilter("ignore")
             yield
     finally:
+        logging.disable(logging.NOTSET)
         gc.unfreeze()

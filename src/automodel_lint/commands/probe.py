@@ -1,0 +1,116 @@
+"""``automodel-lint probe``."""
+
+from __future__ import annotations
+
+import importlib
+import json
+import os
+import sys
+import time
+from contextlib import ExitStack
+from typing import Any
+
+import click
+
+from automodel_lint.commands.check import FORMATS, codes, write
+from automodel_lint.findings import Severity
+from automodel_lint.request import Request, UsageError
+from automodel_lint.session import Session
+
+
+@click.command("probe")
+@click.argument("paths", nargs=-1, metavar="[PATH]...")
+@click.option("--installed", metavar="PACKAGE", help="Probe an installed package, such as nemo_automodel.")
+@click.option("--arch", multiple=True, metavar="A", help="Only this architecture or class (repeatable).")
+@click.option("--python", metavar="EXE", help="Interpreter that has torch and the project's dependencies.")
+@click.option("--checks", multiple=True, callback=codes, metavar="CODE", help="Only these checks (prefixes count).")
+@click.option("--timeout", type=click.FloatRange(min=1), default=120, show_default=True, help="Seconds for one class.")
+@click.option("--memory", type=click.FloatRange(min=0.25), default=8, show_default=True, help="GB for one process.")
+@click.option("--jobs", type=click.IntRange(min=1), help="Classes at a time.  [default: one a processor, at most 4]")
+@click.option("--seed", type=int, default=0, show_default=True, help="Of all random values.")
+@click.option("--show-config", metavar="ARCH", help="Print the tiny configuration derived for ARCH, and stop.")
+@click.option("--select", multiple=True, callback=codes, metavar="CODE", help="Show only these findings.")
+@click.option("--extend-select", multiple=True, callback=codes, metavar="CODE", help="Show these findings as well.")
+@click.option("--ignore", multiple=True, callback=codes, metavar="CODE", help="Do not show these findings.")
+@click.option("--output-format", type=click.Choice(FORMATS), default="text", show_default=True)
+@click.option("--output-file", type=click.Path(dir_okay=False), help="Write the report there.")
+@click.option(
+    "--fail-on", type=click.Choice([str(s) for s in reversed(Severity)]), help="Exit 1 from this severity on."
+)
+@click.option("--exit-zero", is_flag=True, help="Exit 0 even if there are findings.")
+@click.option("--statistics", is_flag=True, help="Count the findings by rule instead of listing them.")
+@click.option("-v", "--verbose", is_flag=True, help="Code frames for warnings too; every reason in full.")
+@click.option("-q", "--quiet", is_flag=True, help="No table and no summary line.")
+def command(paths: tuple[str, ...], **options: Any) -> None:
+    """Construct and run each registered class, tiny and on the CPU, and report what only shows then.
+
+    The code that is probed is imported and run, in child processes of the interpreter given by --python (by default the
+    settings' `python`, else this one). Exit codes are those of `check`.
+    """
+    if os.name != "posix":
+        raise UsageError("the probe needs a system that can fork (Linux, macOS)")
+    if paths and options["installed"]:
+        raise UsageError("give either paths or --installed")
+    session = Session(_request(paths, options))
+    if options["show_config"]:
+        _show_config(session, options)
+        return
+    from automodel_lint.probe.session import ProbeSession
+
+    with ExitStack() as stack:
+        progress = _progress(stack)
+        report = ProbeSession(session, options).run(progress)
+    if options["statistics"]:
+        from automodel_lint.reporters import statistics
+
+        text = statistics.render(report, options["output_format"])
+    else:
+        reporter = importlib.import_module(f"automodel_lint.reporters.{options['output_format']}")
+        text = reporter.render(report, verbose=options["verbose"], quiet=options["quiet"])
+        if options["output_format"] == "text" and not options["quiet"]:
+            from automodel_lint.reporters import probe_table
+
+            text = probe_table.render(report, verbose=options["verbose"]) + text
+    write(text, options["output_file"])
+    threshold = Severity.parse(options["fail_on"]) if options["fail_on"] else session.config.fail_on
+    sys.exit(1 if report.fails(threshold) and not options["exit_zero"] else 0)
+
+
+def _request(paths: tuple[str, ...], options: dict[str, Any]) -> Request:
+    return Request(
+        paths=list(paths) or ["."],
+        installed=options["installed"],
+        python=options["python"],
+        select=options["select"] or None,
+        extend_select=options["extend_select"],
+        ignore=options["ignore"],
+        cache=False,
+    )
+
+
+def _show_config(session: Session, options: dict[str, Any]) -> None:
+    from automodel_lint.probe.session import ProbeSession
+
+    shown = ProbeSession(session, {**options, "arch": (options["show_config"],), "checks": ["NAM902"]}).config()
+    write(json.dumps(shown, indent=2) + "\n", options["output_file"])
+
+
+def _progress(stack: ExitStack) -> Any:
+    """A progress bar with the class under way, where somebody watches."""
+    if not sys.stderr.isatty():
+        return None
+    from rich.console import Console
+    from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, TimeElapsedColumn
+
+    columns = (BarColumn(), MofNCompleteColumn(), TimeElapsedColumn(), TextColumn("{task.description}"))
+    bar = stack.enter_context(Progress(*columns, console=Console(stderr=True), transient=True))
+    task = bar.add_task("importing the registry", total=None)
+    shown = time.monotonic()
+
+    def progress(name: str, code: str | None, done: int, total: int) -> None:
+        nonlocal shown
+        if time.monotonic() - shown > 0.05:
+            bar.update(task, description=f"{name} {code or ''}", completed=done, total=total)
+            shown = time.monotonic()
+
+    return progress

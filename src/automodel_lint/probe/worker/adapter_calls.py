@@ -1,0 +1,152 @@
+"""The calls that a framework makes on a state-dict adapter when it saves and loads, and the states that go into them."""
+
+from __future__ import annotations
+
+import copy
+import inspect
+import re
+from collections.abc import Callable, Iterable
+from typing import Any
+
+import torch
+from torch import nn
+
+from automodel_lint.probe.worker.subject import Subject
+
+State = dict[str, Any]
+
+EXCLUDED = r".*_extra_state.*"
+SAVING = {"device_mesh": None, "v4_compatible": False, "legacy_paramwrapper_layout": False}
+PEFT_PREFIX = "base_model.model."
+
+
+class AdapterRaised(Exception):
+    """A call that the framework makes on the adapter raised; ``call`` is the method, ``cause`` what it raised."""
+
+    def __init__(self, call: str, cause: BaseException):
+        super().__init__(call)
+        self.call, self.cause = call, cause
+
+
+class AdapterCalls:
+    """An adapter, called with the arguments that the checkpointing code of its framework gives it."""
+
+    def __init__(self, subject: Subject, model: nn.Module, adapter: Any):
+        self.adapter = adapter
+        self._model_state = subject.framework.find("ModelState")
+        self._model = model
+        # A framework without this function may give fewer arguments: such an adapter gets only those that it names.
+        self._all_arguments = subject.framework.find("_maybe_adapt_state_dict_to_hf") is not None
+
+    def native(self) -> State:
+        """Return what is saved of the model: its state dict without the head that is the embedding's storage."""
+        state = self._model_state(self._model).state_dict() if self._model_state else self._model.state_dict()
+        return tensors_of(state)
+
+    def to_hf(self, state: State, **more: Any) -> State:
+        """Call ``to_hf`` as saving does, or loading if ``for_checkpoint_load`` is given."""
+        arguments = {"exclude_key_regex": EXCLUDED, "quantization": False, **(more or SAVING)}
+        return dict(self._call("to_hf", dict(state), arguments))
+
+    def from_hf(self, state: State) -> State:
+        """Call ``from_hf`` as loading does; ``state`` is left as it is."""
+        if hasattr(self.adapter, "_paramwrapper_layout_hint"):
+            self.adapter._paramwrapper_layout_hint = None
+        return dict(self._call("from_hf", dict(state), {"device_mesh": None}))
+
+    def one_to_hf(self, name: str, tensor: torch.Tensor) -> State:
+        """Call ``convert_single_tensor_to_hf`` as weights are handed on one by one."""
+        method = self.adapter.convert_single_tensor_to_hf
+        arguments = self._accepted(method, {"exclude_key_regex": EXCLUDED, "quantization": False})
+        try:
+            return dict(method(name, tensor, **arguments))
+        except Exception as error:
+            raise AdapterRaised("convert_single_tensor_to_hf", error) from error
+
+    def hf_keys(self) -> set[str] | None:
+        """Return the names that the adapter announces for the whole model, ``None`` if it announces none."""
+        method = getattr(self.adapter, "get_hf_state_dict_keys", None)
+        if method is None:
+            return None
+        try:
+            return set(method(self._model.state_dict()))
+        except Exception as error:
+            raise AdapterRaised("get_hf_state_dict_keys", error) from error
+
+    def _call(self, name: str, state: State, arguments: dict[str, Any]) -> Any:
+        method = getattr(self.adapter, name)
+        try:
+            with torch.no_grad():
+                return method(state, **self._accepted(method, arguments))
+        except Exception as error:
+            raise AdapterRaised(name, error) from error
+
+    def _accepted(self, method: Callable, arguments: dict[str, Any]) -> dict[str, Any]:
+        parameters = inspect.signature(method).parameters.values()
+        if self._all_arguments or any(p.kind is inspect.Parameter.VAR_KEYWORD for p in parameters):
+            return arguments
+        named = {p.name for p in parameters}
+        return {name: value for name, value in arguments.items() if name in named}
+
+
+def copied(adapter: Any) -> Any:
+    """Return an adapter of its own: some remember between the calls what they have seen."""
+    try:
+        return copy.deepcopy(adapter)
+    except Exception:
+        return copy.copy(adapter)
+
+
+def tensors_of(state: State) -> State:
+    """Return the tensors of a state dict, without the extra state of modules."""
+    return {k: v for k, v in state.items() if isinstance(v, torch.Tensor) and not k.endswith("_extra_state")}
+
+
+def distinct_values(state: State, seed: int) -> State:
+    """Return a state dict of the same names, shapes and dtypes with random values; names of one storage share theirs.
+
+    Integers stay below the largest that was there, so that what indexes a table still does.
+    """
+    generator = torch.Generator().manual_seed(seed)
+    made: dict[tuple, torch.Tensor] = {}
+    filled: State = {}
+    for name, tensor in state.items():
+        key = (tensor.untyped_storage().data_ptr(), tensor.storage_offset(), tensor.shape, tensor.stride())
+        if key not in made or not tensor.numel():
+            made[key] = _random_like(tensor, generator)
+        filled[name] = made[key]
+    return filled
+
+
+def _random_like(tensor: torch.Tensor, generator: torch.Generator) -> torch.Tensor:
+    if tensor.is_floating_point() or tensor.is_complex():
+        kind = tensor.dtype if tensor.is_complex() else torch.float32
+        return torch.randn(tensor.shape, generator=generator, dtype=kind).to(tensor.dtype)
+    top = 2 if tensor.dtype == torch.bool else max(int(tensor.max()) + 1 if tensor.numel() else 1, 2)
+    return torch.randint(0, top, tensor.shape, generator=generator).to(tensor.dtype)
+
+
+def lora_state(model: nn.Module, seed: int, rank: int = 3) -> State:
+    """Return the trainable tensors of low-rank adapters on the model's linear layers but the head, as they are saved.
+
+    Names are those of the framework under the outer prefix of PEFT; ``lora_A.weight`` is ``[rank, in]``,
+    ``lora_B.weight`` ``[out, rank]``.
+    """
+    generator = torch.Generator().manual_seed(seed)
+    state: State = {}
+    for name, module in model.named_modules():
+        if type(module) is nn.Linear and name.rpartition(".")[2] != "lm_head":
+            a, b = (rank, module.in_features), (module.out_features, rank)
+            state[f"{PEFT_PREFIX}{name}.lora_A.weight"] = torch.randn(a, generator=generator)
+            state[f"{PEFT_PREFIX}{name}.lora_B.weight"] = torch.randn(b, generator=generator)
+    return state
+
+
+def folded(names: Iterable[str], most: int = 4) -> str:
+    """Return names with their numbers as ``*``, each with how often it occurs: ``model.layers.*.w (4x)``."""
+    counts: dict[str, int] = {}
+    for name in names:
+        pattern = re.sub(r"(?<=\.)\d+(?=\.|$)", "*", name)
+        counts[pattern] = counts.get(pattern, 0) + 1
+    shown = [pattern if n == 1 else f"{pattern} ({n}x)" for pattern, n in list(counts.items())[:most]]
+    return ", ".join(shown) + (f" and {len(counts) - most} more" if len(counts) > most else "")

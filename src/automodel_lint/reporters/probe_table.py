@@ -1,0 +1,71 @@
+"""What the probe looked at, for a terminal: a line for each class, a column for each check, then why some were not."""
+
+from __future__ import annotations
+
+import shutil
+from typing import Any
+
+import click
+
+from automodel_lint.pages import pages
+from automodel_lint.report import Report
+
+_MARKS = {"passed": ("✓", "green"), "finding": ("✗", "red"), "not-probed": ("–", "yellow")}
+_WIDEST_NAME = 46
+
+
+def render(report: Report, verbose: bool = False) -> str:
+    """Return the table and the reasons; ``verbose`` names every class that a reason holds for."""
+    rows = report.probe or []
+    codes = sorted({code for row in rows for code in row["checks"]})
+    width = min(
+        max(len(_name(row)) for row in rows),
+        _WIDEST_NAME,
+        max(shutil.get_terminal_size().columns - 3 * len(codes) - 8, 16),
+    )
+    head = "".join(f"{code[-2:]:>3}" for code in codes)
+    lines = [click.style(f"{'':{width}}{head}", bold=True)]
+    for row in rows:
+        marks = "".join(_mark(row["checks"][code]["status"]) for code in codes)
+        lines.append(f"{_shortened(_name(row), width):{width}}{marks} {row['seconds']:5.1f} s")
+    lines += ["", *_legend(codes), "", *_reasons(rows, codes, verbose)]
+    return "\n".join(lines) + "\n"
+
+
+def _name(row: dict[str, Any]) -> str:
+    return row["class"].rpartition(":")[2]
+
+
+def _shortened(name: str, width: int) -> str:
+    return name if len(name) <= width else f"{name[: width - 1]}…"
+
+
+def _mark(status: str) -> str:
+    text, colour = _MARKS[status]
+    return click.style(f"{text:>3}", fg=colour)
+
+
+def _legend(codes: list[str]) -> list[str]:
+    marks = ", ".join(f"{click.style(text, fg=colour)} {status}" for status, (text, colour) in _MARKS.items())
+    names = [f"{code[-2:]} {pages()[code].name}" for code in codes]
+    lines, line = [f"NAM9…  {marks}"], ""
+    for name in names:
+        if len(line) + len(name) > 110:
+            lines, line = [*lines, line.rstrip(", ")], ""
+        line += f"{name}, "
+    return [*lines, line.rstrip(", ")]
+
+
+def _reasons(rows: list[dict[str, Any]], codes: list[str], verbose: bool) -> list[str]:
+    """Why checks could not look: a reason, and for whom it holds."""
+    found: dict[tuple[str, str], list[str]] = {}
+    for code in codes:
+        for row in rows:
+            check = row["checks"][code]
+            if check["status"] == "not-probed":
+                found.setdefault((code, check["reason"] or "no reason given"), []).append(_name(row))
+    lines = ["Not probed:"] if found else []
+    for (code, reason), names in found.items():
+        shown = names if verbose or len(names) <= 3 else [*names[:2], f"{len(names) - 2} more"]
+        lines.append(f"  {click.style(code, bold=True)} {reason}: {', '.join(shown)}")
+    return [*lines, ""] if lines else []
