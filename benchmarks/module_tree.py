@@ -38,7 +38,8 @@ from typing import Any
 
 from automodel_lint.commands.tree import find
 from automodel_lint.domain.project import Project
-from automodel_lint.inference.module_tree import PARAMETER, ModuleTree, matches
+from automodel_lint.inference.module_tree import ModuleTree
+from automodel_lint.probe.static_tree import difference
 from automodel_lint.session import Request, Session
 
 HERE = Path(__file__).resolve().parent
@@ -122,28 +123,11 @@ def row(project: Project, records: list[dict[str, Any]]) -> Row:
 
 def compare(made: Row, tree: ModuleTree, records: list[dict[str, Any]]) -> None:
     """Fill in how a tree differs from the real models, by the rules at the top of this file."""
-    kinds: dict[str, set[tuple[str, bool]]] = {}
-    for record in records:
-        for name in record["parameters"]:
-            kinds.setdefault(name, set()).add((PARAMETER, True))
-        for name, buffer in record["buffers"].items():
-            kinds.setdefault(name, set()).add(("buffer", buffer["persistent"]))
-    found = {name: tree.find(name) for name in kinds}
-    made.names, made.patterns = len(kinds), len(tree.by_fqn)
-    made.missed = [name for name, tensors in found.items() if not tensors]
-    made.flags = [
-        f"{name}: {_flag(kinds[name])}, in the tree {_flag(in_tree)}"
-        for name, tensors in found.items()
-        if tensors and not kinds[name] <= (in_tree := {(t.kind, t.kind == PARAMETER or t.persistent) for t in tensors})
-    ]
-    made.phantom = [
-        fqn for fqn in tree.by_fqn if not tree.is_conditional(fqn) and not any(matches(fqn, name) for name in kinds)
-    ]
+    found = difference(tree, records)
+    made.names = len({name for record in records for name in (*record["parameters"], *record["buffers"])})
+    made.patterns = len(tree.by_fqn)
+    made.missed, made.flags, made.phantom = found.missed, found.flags, found.phantom
     made.opaque = {node.fqn: node.opaque or "" for node in tree.opaque}
-
-
-def _flag(kinds: set[tuple[str, bool]]) -> str:
-    return " or ".join(sorted(kind if persistent else f"non-persistent {kind}" for kind, persistent in kinds))
 
 
 # -- the output -----------------------------------------------------------------------------------------------------

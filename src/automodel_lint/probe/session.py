@@ -92,13 +92,15 @@ class ProbeSession:
         )
 
     def _scopes(self) -> list[str] | None:
-        """What was asked for, if that is not the whole package."""
-        request, package = self.session.request, self.session.checkout.package_dir
+        """What was asked for, if that is not the whole package; a file in a model package stands for the package."""
+        request, checkout = self.session.request, self.session.checkout
         if request.installed:
             return None
         paths = [os.path.abspath(path) for path in request.paths]
-        whole = any(package == p or package.startswith(p.rstrip(os.sep) + os.sep) for p in paths)
-        return None if whole else paths
+        package = checkout.package_dir
+        if any(package == p or package.startswith(p.rstrip(os.sep) + os.sep) for p in paths):
+            return None
+        return [checkout.model_package(p) or p if os.path.isfile(p) else p for p in paths]
 
 
 def probe_codes(asked: list[str]) -> tuple[str, ...]:
