@@ -66,11 +66,12 @@ def command(paths: tuple[str, ...], **options: Any) -> None:
         text = statistics.render(report, options["output_format"])
     else:
         reporter = importlib.import_module(f"automodel_lint.reporters.{options['output_format']}")
-        text = reporter.render(report, verbose=options["verbose"], quiet=options["quiet"])
-        if options["output_format"] == "text" and not options["quiet"]:
+        with_table = options["output_format"] == "text" and not options["quiet"]
+        text = reporter.render(report, verbose=options["verbose"], quiet=options["quiet"] or with_table)
+        if with_table:
             from automodel_lint.reporters import probe_table
 
-            text = probe_table.render(report, verbose=options["verbose"]) + text
+            text += probe_table.render(report, verbose=options["verbose"])
     write(text, options["output_file"])
     threshold = Severity.parse(options["fail_on"]) if options["fail_on"] else session.config.fail_on
     sys.exit(1 if report.fails(threshold) and not options["exit_zero"] else 0)

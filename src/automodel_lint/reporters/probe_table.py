@@ -9,13 +9,14 @@ import click
 
 from automodel_lint.pages import pages
 from automodel_lint.report import Report
+from automodel_lint.reporters.text import summary
 
 _MARKS = {"passed": ("✓", "green"), "finding": ("✗", "red"), "not-probed": ("–", "yellow")}
 _WIDEST_NAME = 46
 
 
 def render(report: Report, verbose: bool = False) -> str:
-    """Return the table and the reasons; ``verbose`` names every class that a reason holds for."""
+    """Return the table, the reasons and the summary; ``verbose`` names every class that a reason holds for."""
     rows = report.probe or []
     codes = sorted({code for row in rows for code in row["checks"]})
     width = min(
@@ -29,7 +30,7 @@ def render(report: Report, verbose: bool = False) -> str:
         marks = "".join(_mark(row["checks"][code]["status"]) for code in codes)
         lines.append(f"{_shortened(_name(row), width):{width}}{marks} {row['seconds']:5.1f} s")
     lines += ["", *_legend(codes), "", *_reasons(rows, codes, verbose)]
-    return "\n".join(lines) + "\n"
+    return "\n".join([*lines, summary(report)]) + "\n"
 
 
 def _name(row: dict[str, Any]) -> str:

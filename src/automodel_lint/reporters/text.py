@@ -33,7 +33,7 @@ def render(report: Report, verbose: bool = False, quiet: bool = False) -> str:
             if not framed:
                 parts.append("\n")
     if not quiet:
-        parts.append(_summary(report) + "\n")
+        parts.append(summary(report) + "\n")
     return "".join(parts)
 
 
@@ -92,7 +92,8 @@ def _frame(report: Report, finding: Finding, colour: str) -> Iterator[str]:
             yield (click.style(f"    {'':{width}} | ", dim=True) + " " * start + click.style(marks, fg=colour) + "\n")
 
 
-def _summary(report: Report) -> str:
+def summary(report: Report) -> str:
+    """Return the last line: how many findings, in how much, and how many can be repaired."""
     counts = report.counts()
     where = f"{_plural(report.classes, 'registered class', 'es')}, {_plural(len(report.files), 'file')}"
     time = f"{report.seconds:.1f} s"

@@ -8,14 +8,17 @@ from pathlib import Path
 from typing import Any
 
 
+OURS = str(Path(__file__).parent)  # the line of ours that asked says nothing to a person
+
+
 def one_line(error: BaseException, package: str) -> str:
     """Say what was raised and where: the last line of the package that took part, or the last line at all."""
     place = place_in(error, package)
     frames = traceback.extract_tb(error.__traceback__)
-    if place:
-        where = f" ({os.sep.join(Path(place['file']).parts[-2:])}:{place['line']})"
-    else:
-        where = f" ({os.sep.join(Path(frames[-1].filename).parts[-2:])}:{frames[-1].lineno})" if frames else ""
+    last = (place["file"], place["line"]) if place else (frames[-1].filename, frames[-1].lineno) if frames else None
+    where = ""
+    if last and not last[0].startswith(("<", OURS)):
+        where = f" ({os.sep.join(Path(last[0]).parts[-2:])}:{last[1]})"
     text = " ".join(str(error).split())
     text = text if len(text) <= 300 else f"{text[:297]}…"
     return f"{type(error).__name__}{': ' if text else ''}{text}{where}"

@@ -55,14 +55,21 @@ class Subject:
         try:
             return self.import_class()
         except (Exception, SystemExit) as error:
-            raise NotProbed(f"it cannot be imported: {one_line(error, self.package)}") from error
+            raise NotProbed(self._without("imported", "NAM901", error)) from error
+
+    def _without(self, done: str, code: str, error: BaseException) -> str:
+        """Why there is nothing to look at; what was raised is said once, by the check that is about it."""
+        about = code if code in self.job.checks else one_line(error, self.package)
+        return f"it cannot be {done}: {about}"
 
     # -- configurations -------------------------------------------------------------------------------------------
 
     @cached_property
     def config_class(self) -> type:
         """The configuration class that the class is made for."""
-        found = building.config_class_of(self.cls, self.target.architectures, self.recipe, self.package)
+        found = building.config_class_of(
+            self.cls, self.target.architectures, self.recipe, self.package, self.job.registry
+        )
         if found is None:
             raise NotProbed("no configuration class found for it")
         return found
@@ -102,14 +109,25 @@ class Subject:
         try:
             model = self.construct(config, dtype)
         except (Exception, SystemExit) as error:
-            raise NotProbed(f"it cannot be constructed: {one_line(error, self.package)}") from error
+            asked = "NAM902" if config is None and dtype is torch.float32 else ""
+            raise NotProbed(self._without("constructed", asked, error)) from error
         building.randomise(model, self.job.seed)
         return model.eval()
 
-    @cached_property
+    @property
     def model(self) -> nn.Module:
         """A model in fp32 with random parameters, in evaluation mode. Not to be changed."""
-        return self.fresh()
+        if isinstance(self._shared, NotProbed):
+            raise self._shared
+        return self._shared
+
+    @cached_property
+    def _shared(self) -> nn.Module | NotProbed:
+        """The shared model, or why there is none: that is not found out twice."""
+        try:
+            return self.fresh()
+        except NotProbed as reason:
+            return reason
 
     # -- running --------------------------------------------------------------------------------------------------
 
