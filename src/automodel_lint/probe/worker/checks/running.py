@@ -182,7 +182,7 @@ def _reference_leaks(subject: Subject, arguments: dict[str, Any], changed: dict[
 
 
 def _forward_of(module: nn.Module, cls: type) -> dict[str, Any]:
-    """Return ``file`` and ``line`` of the ``def`` of a module's ``forward``; nothing for a module of other models too."""
+    """Return ``file`` and ``line`` of the ``def`` of a module's ``forward``; nothing for a shared module."""
     try:
         code = inspect.unwrap(type(module).forward).__code__
         lines, first = inspect.getsourcelines(code)
