@@ -1,4 +1,4 @@
-"""The calls that a framework makes on a state-dict adapter when it saves and loads, and the states that go into them."""
+"""The calls that a framework makes on a state-dict adapter to save and load, and the states that go into them."""
 
 from __future__ import annotations
 
@@ -15,9 +15,11 @@ from automodel_lint.probe.worker.subject import Subject
 
 State = dict[str, Any]
 
-EXCLUDED = r".*_extra_state.*"
+EXCLUDED_END = "_extra_state"
+EXCLUDED = rf".*{EXCLUDED_END}.*"
 SAVING = {"device_mesh": None, "v4_compatible": False, "legacy_paramwrapper_layout": False}
 PEFT_PREFIX = "base_model.model."
+NOT_TARGETED = re.compile(r"(^|\.)lm_head$|vision|visual|audio|sound|image")
 
 
 class AdapterRaised(Exception):
@@ -34,13 +36,14 @@ class AdapterCalls:
     def __init__(self, subject: Subject, model: nn.Module, adapter: Any):
         self.adapter = adapter
         self._model_state = subject.framework.find("ModelState")
-        self._model = model
+        self._stamp = subject.framework.find("_get_paramwrapper_layout_stamp")
+        self.model = model
         # A framework without this function may give fewer arguments: such an adapter gets only those that it names.
         self._all_arguments = subject.framework.find("_maybe_adapt_state_dict_to_hf") is not None
 
     def native(self) -> State:
         """Return what is saved of the model: its state dict without the head that is the embedding's storage."""
-        state = self._model_state(self._model).state_dict() if self._model_state else self._model.state_dict()
+        state = self._model_state(self.model).state_dict() if self._model_state else self.model.state_dict()
         return tensors_of(state)
 
     def to_hf(self, state: State, **more: Any) -> State:
@@ -50,9 +53,18 @@ class AdapterCalls:
 
     def from_hf(self, state: State) -> State:
         """Call ``from_hf`` as loading does; ``state`` is left as it is."""
-        if hasattr(self.adapter, "_paramwrapper_layout_hint"):
-            self.adapter._paramwrapper_layout_hint = None
         return dict(self._call("from_hf", dict(state), {"device_mesh": None}))
+
+    def lora_from_hf(self, state: State) -> State:
+        """As :meth:`from_hf` for what :meth:`to_hf` made of low-rank adapters, without PEFT's outer prefix.
+
+        Which layout the file has is told to the adapter as it is when such a file is read.
+        """
+        self.adapter._paramwrapper_layout_hint = self._stamp(self.adapter, False, False) if self._stamp else None
+        try:
+            return {name.removeprefix(PEFT_PREFIX): tensor for name, tensor in self.from_hf(state).items()}
+        finally:
+            self.adapter._paramwrapper_layout_hint = None
 
     def one_to_hf(self, name: str, tensor: torch.Tensor) -> State:
         """Call ``convert_single_tensor_to_hf`` as weights are handed on one by one."""
@@ -69,7 +81,7 @@ class AdapterCalls:
         if method is None:
             return None
         try:
-            return set(method(self._model.state_dict()))
+            return set(method(self.model.state_dict()))
         except Exception as error:
             raise AdapterRaised("get_hf_state_dict_keys", error) from error
 
@@ -127,19 +139,24 @@ def _random_like(tensor: torch.Tensor, generator: torch.Generator) -> torch.Tens
 
 
 def lora_state(model: nn.Module, seed: int, rank: int = 3) -> State:
-    """Return the trainable tensors of low-rank adapters on the model's linear layers but the head, as they are saved.
+    """Return the tensors of low-rank adapters on a model's linear layers and experts, under their native names.
 
-    Names are those of the framework under the outer prefix of PEFT; ``lora_A.weight`` is ``[rank, in]``,
-    ``lora_B.weight`` ``[out, rank]``.
+    Not on the head and not on what belongs to images or sound, which recipes leave out. ``lora_A.weight`` is
+    ``[rank, in]``, ``lora_B.weight`` ``[out, rank]``; those of grouped experts are ``[experts, in, rank]`` and
+    ``[experts, rank, out]``.
     """
-    generator = torch.Generator().manual_seed(seed)
-    state: State = {}
+    shapes: dict[str, tuple[int, ...]] = {}
     for name, module in model.named_modules():
-        if type(module) is nn.Linear and name.rpartition(".")[2] != "lm_head":
-            a, b = (rank, module.in_features), (module.out_features, rank)
-            state[f"{PEFT_PREFIX}{name}.lora_A.weight"] = torch.randn(a, generator=generator)
-            state[f"{PEFT_PREFIX}{name}.lora_B.weight"] = torch.randn(b, generator=generator)
-    return state
+        if type(module) is nn.Linear and not NOT_TARGETED.search(name):
+            shapes[f"{name}.lora_A.weight"] = (rank, module.in_features)
+            shapes[f"{name}.lora_B.weight"] = (module.out_features, rank)
+        for local, suffix in (("gate_and_up_projs", "lora_gate_and_up"), ("down_projs", "lora_down")):
+            grouped = module._parameters.get(local)
+            if grouped is not None and grouped.dim() == 3:
+                shapes[f"{name}.{suffix}_A"] = (*grouped.shape[:2], rank)
+                shapes[f"{name}.{suffix}_B"] = (grouped.shape[0], rank, grouped.shape[2])
+    generator = torch.Generator().manual_seed(seed)
+    return {name: torch.randn(shape, generator=generator) for name, shape in shapes.items()}
 
 
 def folded(names: Iterable[str], most: int = 4) -> str:

@@ -1,0 +1,60 @@
+"""Models of a class with options on that its tiny configuration leaves off: they have other tensors to name."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterator
+from typing import Any
+
+from torch import nn
+
+from automodel_lint.probe.worker import building
+from automodel_lint.probe.worker.checks import NotProbed
+from automodel_lint.probe.worker.subject import Subject
+from automodel_lint.probe.worker.tiny_config import merge
+
+
+def variants(subject: Subject) -> Iterator[tuple[str, nn.Module]]:
+    """Give each further model of the class that can be constructed and names tensors that the others have not.
+
+    In fp32, with random parameters. Options are fields that the configuration or a part of it has, and the recipe's own
+    variants.
+    """
+    seen = [set(subject.model.state_dict())]
+    for name, config in _configurations(subject):
+        try:
+            model = subject.fresh(config)
+        except NotProbed:
+            continue
+        names = set(model.state_dict())
+        if getattr(model, "state_dict_adapter", None) is not None and not any(names <= other for other in seen):
+            seen.append(names)
+            yield name, model
+
+
+def _configurations(subject: Subject) -> Iterator[tuple[str, Any]]:
+    shipped = json.loads(building.RECIPES.read_text(encoding="utf-8"))["variants"]
+    for name, fields in shipped.items():
+        config = subject.config()
+        if _switch_on(config, fields):
+            yield f"{name} on", config
+    for name, recipe in subject.recipe.get("variants", {}).items():
+        try:
+            whole = merge(subject.recipe, recipe)
+            yield (
+                f"{name} on",
+                building.tiny_config(subject.cls, subject.config_class, subject.target.architectures, whole),
+            )
+        except Exception:
+            continue
+
+
+def _switch_on(config: Any, fields: dict[str, Any]) -> bool:
+    """Set those fields that a configuration and its parts have and leave off; tell whether there was one."""
+    changed = False
+    for part in (config, *(v for v in vars(config).values() if hasattr(v, "to_dict") and not isinstance(v, type))):
+        for name, value in fields.items():
+            if name in vars(part) and not getattr(part, name):
+                setattr(part, name, value)
+                changed = True
+    return changed
