@@ -3,19 +3,25 @@
 from __future__ import annotations
 
 import contextlib
+import copy
+import dataclasses
+import importlib
+import inspect
 import json
 import math
 import sys
 import types
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import Any
+from unittest.mock import patch
 
 import torch
 from torch import nn
 
 from automodel_lint.probe.worker import environment
 from automodel_lint.probe.worker.environment import Observed
+from automodel_lint.probe.worker.errors import missing_dependency
 from automodel_lint.probe.worker.tiny_config import arguments_of, find_config_class, merge, resolve
 from automodel_lint.probe.worker.tiny_config import tiny_config as derived
 
@@ -36,10 +42,12 @@ def recipe_for(architectures: tuple[str, ...], own: dict[str, Any]) -> dict[str,
     return recipe
 
 
-def config_class_of(cls: type, architectures: tuple[str, ...], recipe: dict[str, Any], package: str) -> type | None:
+def config_class_of(
+    cls: type, architectures: tuple[str, ...], recipe: dict[str, Any], package: str, registry: str = ""
+) -> type | None:
     """Return the configuration class that a class is made for, ``None`` if none can be told."""
     named = recipe.get("config_class")
-    return resolve(named) if named else find_config_class(cls, list(architectures))
+    return resolve(named) if named else find_config_class(cls, architectures, package, registry)
 
 
 def tiny_config(cls: type, config_class: type, architectures: tuple[str, ...], recipe: dict[str, Any]) -> Any:
@@ -50,22 +58,132 @@ def tiny_config(cls: type, config_class: type, architectures: tuple[str, ...], r
     return config
 
 
+ATTENTIONS = ("eager", "sdpa")
+# What the framework's backends may be on a CPU: the class's own choice if it is among these, else the first.
+CPU_BACKENDS: dict[str, tuple[Any, ...]] = {
+    "attn": ("sdpa", "flex", "eager", "torch"),
+    "linear": ("torch",),
+    "rms_norm": ("torch_fp32", "torch"),
+    "rope": ("torch",),
+    "rope_fusion": (False,),
+    "experts": ("torch",),
+    "dispatcher": ("torch",),
+}
+
+
 def construct(
-    cls: type, config: Any, recipe: dict[str, Any], dtype: torch.dtype, package: str, observed: Observed
+    cls: type,
+    config: Any,
+    recipe: dict[str, Any],
+    dtype: torch.dtype,
+    package: str,
+    observed: Observed,
+    how: list[str] | None = None,
 ) -> nn.Module:
-    """Construct; where plain construction fails, with ways of attention that need no GPU. Raises the first error."""
-    arguments = arguments_of(recipe)
+    """Construct as the framework does; where that fails for want of a GPU, with what needs none.
+
+    ``how`` gets a line for each thing that was not as the class has it by itself. Raises the first error.
+    """
     set_dtype(config, dtype)
+    _as_the_framework_imports()
+    with default_dtype(dtype), environment.on_cpu(observed), no_processors():
+        model, told = _first_that_works(_ways(cls, config, arguments_of(recipe)), package)
+        backends = _cpu_backends(cls, model)
+        if backends:
+            del model
+            model, told = _first_that_works((_backend_way(cls, config, recipe, b) for b in backends), package)
+    if how is not None:
+        how.extend(told)
+    return model
+
+
+def _as_the_framework_imports() -> None:
+    """Give every configuration of transformers a padding token of none, as the framework does before all else."""
+    base = getattr(sys.modules.get("transformers"), "PretrainedConfig", None)
+    if base is not None and not hasattr(base, "pad_token_id"):
+        base.pad_token_id = None
+
+
+Way = tuple[list[str], Callable[[], nn.Module]]
+
+
+def _ways(cls: type, config: Any, arguments: dict[str, Any]) -> Iterator[Way]:
+    """Plainly; with ways of attention that need no GPU; without initialisation, as the framework does it for meta."""
+    untouched = copy.deepcopy(config)
+    yield [], lambda: cls(config, **arguments)
+    for attention in ATTENTIONS:
+        other = copy.deepcopy(untouched)
+        _set_attention(other, attention)
+        yield [f"attention {attention}"], lambda other=other: cls(other, **arguments)
+    if "transformers" in sys.modules:
+        yield ["without the initialisation of transformers"], lambda: _uninitialised(cls, untouched, arguments)
+
+
+def _uninitialised(cls: type, config: Any, arguments: dict[str, Any]) -> nn.Module:
+    from transformers.initialization import no_init_weights
+
+    with no_init_weights():
+        return cls(config, **arguments)
+
+
+def _first_that_works(ways: Iterator[Way], package: str) -> tuple[nn.Module, list[str]]:
     errors: list[Exception] = []
-    for attention in (None, "eager", "sdpa"):
-        if attention:
-            config._attn_implementation = attention
+    for told, make in ways:
         try:
-            with default_dtype(dtype), environment.on_cpu(observed):
-                return cls(config, **arguments)
+            return make(), told
         except Exception as error:
             errors.append(error)
+            if missing_dependency(error, package):
+                break
     raise errors[0]
+
+
+def _set_attention(config: Any, attention: str) -> None:
+    for part in (config, *(value for value in vars(config).values() if hasattr(value, "to_dict"))):
+        if part is config:
+            config._attn_implementation = attention
+        else:
+            _set_attention(part, attention)
+
+
+def _cpu_backends(cls: type, model: nn.Module) -> list[Any]:
+    """Return backends that need no GPU, ``[]`` where what the class chose for itself is one, or cannot be told."""
+    chosen = getattr(model, "backend", None)
+    if not dataclasses.is_dataclass(chosen) or "backend" not in inspect.signature(cls.__init__).parameters:
+        return []
+    known = {field.name for field in dataclasses.fields(chosen)} & set(CPU_BACKENDS)
+    wrong = {name: CPU_BACKENDS[name][0] for name in known if getattr(chosen, name) not in CPU_BACKENDS[name]}
+    if "attn" in wrong:
+        return [dataclasses.replace(chosen, **{**wrong, "attn": attention}) for attention in CPU_BACKENDS["attn"]]
+    return [dataclasses.replace(chosen, **wrong)] if wrong else []
+
+
+def _backend_way(cls: type, config: Any, recipe: dict[str, Any], backend: Any) -> Way:
+    shown = {name: getattr(backend, name) for name in CPU_BACKENDS if hasattr(backend, name)}
+    arguments = {**arguments_of(recipe), "backend": backend}
+    made = copy.deepcopy(config)
+    return [f"backend {name} {value}" for name, value in shown.items()], lambda: cls(made, **arguments)
+
+
+@contextlib.contextmanager
+def no_processors() -> Iterator[None]:
+    """Where a constructor that loads the processor or tokenizer of its checkpoint gets none, as there is no checkpoint."""
+    with contextlib.ExitStack() as stack:
+        for name in ("AutoProcessor", "AutoTokenizer", "AutoImageProcessor"):
+            loader = getattr(sys.modules.get("transformers"), name, None)
+            if loader is not None:
+                stack.enter_context(patch.object(loader, "from_pretrained", _or_none(loader.from_pretrained)))
+        yield
+
+
+def _or_none(load: Callable[..., Any]) -> Callable[..., Any]:
+    def loading(*arguments: Any, **named: Any) -> Any:
+        try:
+            return load(*arguments, **named)
+        except (OSError, ValueError):
+            return None
+
+    return loading
 
 
 def set_dtype(config: Any, dtype: torch.dtype) -> None:
@@ -81,8 +199,19 @@ def set_dtype(config: Any, dtype: torch.dtype) -> None:
 
 def call(model: nn.Module, arguments: dict[str, Any], observed: Observed) -> Any:
     """Call ``forward`` on the CPU."""
-    with environment.on_cpu(observed):
+    with environment.on_cpu(observed), dense_flex_attention():
         return model(**arguments)
+
+
+@contextlib.contextmanager
+def dense_flex_attention() -> Iterator[None]:
+    """Where FlexAttention, not compiled, differentiates on the CPU as well: its dense arithmetic is the same."""
+    module = importlib.import_module("torch.nn.attention.flex_attention")
+    if hasattr(module, "_validate_device"):
+        with patch.object(module, "_validate_device", lambda *_: None):
+            yield
+    else:
+        yield
 
 
 @contextlib.contextmanager
@@ -130,6 +259,9 @@ class FusedRMSNormGated(nn.Module):
     def __init__(self, hidden_size: int, dtype: Any = None, **_: Any) -> None:
         super().__init__()
         self.weight = nn.Parameter(torch.ones(hidden_size, dtype=dtype))
+
+    def reset_parameters(self) -> None:
+        nn.init.ones_(self.weight)
 
 
 def stand_in(package: str) -> None:

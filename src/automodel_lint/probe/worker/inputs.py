@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import inspect
 from collections.abc import Iterator
+from dataclasses import dataclass
 from typing import Any
 
 import torch
@@ -23,11 +24,59 @@ def tiny_inputs(
     The ids are none that the configuration names as special. ``modality="text"`` leaves out pixels.
     """
     generator = torch.Generator().manual_seed(seed)
-    ids = ordinary_ids(config)
-    made = {"input_ids": ids[torch.randint(len(ids), (BATCH, LENGTH), generator=generator)]}
-    if "attention_mask" in inspect.signature(model.forward).parameters and not _is_generative(config):
+    written = Written(config, generator)
+    own = {name: written.value(value) for name, value in recipe.get("inputs", {}).items()}
+    known = inspect.signature(model.forward).parameters
+    made = {"input_ids": written.tokens([f"* {LENGTH}"])} if "input_ids" in known else {}
+    if "attention_mask" in known and not _is_generative(config):
         made["attention_mask"] = torch.ones(BATCH, LENGTH, dtype=torch.int64)
-    return made
+    return {name: value for name, value in {**made, **own}.items() if value is not None}
+
+
+@dataclass
+class Written:
+    """Makes values as recipes write them down.
+
+    ``{"tokens": ["*", "image_token_id 4", "* 5"]}``: ids ``[2, S]`` (int64), ordinary ones and those of a field;
+    ``{"normal": [2, 12, "2*hidden_size"]}``: values of a normal distribution (fp32); ``{"value": …}``: a tensor of
+    what is written, or the value itself if it is no list; a list or an object: of such values.
+    """
+
+    config: Any
+    generator: torch.Generator
+
+    def value(self, written: Any) -> Any:
+        """Return what is written down."""
+        if isinstance(written, list):
+            return [self.value(item) for item in written]
+        if not isinstance(written, dict):
+            return written
+        if "tokens" in written:
+            return self.tokens(written["tokens"])
+        if "normal" in written:
+            return torch.randn([self.size(item) for item in written["normal"]], generator=self.generator)
+        if "value" in written:
+            plain = written["value"]
+            return torch.tensor(plain) if isinstance(plain, list) else plain
+        return {name: self.value(item) for name, item in written.items()}
+
+    def tokens(self, parts: list[str]) -> torch.Tensor:
+        """Return token ids ``[2, S]`` (int64): ``*`` is an ordinary one, anything else the field that holds the id."""
+        ordinary, special = ordinary_ids(self.config), special_ids(self.config)
+        columns = []
+        for part in parts:
+            name, _, count = part.partition(" ")
+            shape = (BATCH, int(count or 1))
+            drawn = ordinary[torch.randint(len(ordinary), shape, generator=self.generator)]
+            columns.append(drawn if name == "*" else torch.full(shape, special[name]))
+        return torch.cat(columns, 1)
+
+    def size(self, written: int | str) -> int:
+        """Return a size: a number, or ``factor*field`` of the configuration."""
+        if isinstance(written, int):
+            return written
+        factor, _, name = written.rpartition("*")
+        return int(factor or 1) * getattr(self.config, name)
 
 
 def _is_generative(config: Any) -> bool:
@@ -80,5 +129,7 @@ def logits_of(output: Any) -> torch.Tensor:
     for name in ("logits", "last_hidden_state"):
         if isinstance(getattr(output, name, None), torch.Tensor):
             return getattr(output, name)
+    if getattr(output, "hidden_states", None) is not None:
+        return output.hidden_states[-1]
     items = output.values() if isinstance(output, dict) else output
     return next(item for item in items if isinstance(item, torch.Tensor))

@@ -111,6 +111,9 @@ class Subject:
         except (Exception, SystemExit) as error:
             asked = "NAM902" if config is None and dtype is torch.float32 else ""
             raise NotProbed(self._without("constructed", asked, error)) from error
+        cast = self.framework.find("cast_model_to_dtype")
+        if cast and any(p.dtype != dtype for p in model.parameters() if p.is_floating_point()):
+            cast(model, dtype)  # as the framework does after it has loaded or initialised
         building.randomise(model, self.job.seed)
         return model.eval()
 

@@ -1,0 +1,1 @@
+"""The parts of a tiny configuration: its class, the layers that stay, the sizes that fields get."""
