@@ -12,7 +12,9 @@ def folded(names: Iterable[str]) -> list[str]:
 
 
 def listed(names: Iterable[str], most: int = 3) -> str:
-    """Return names for a sentence: ``a.*.weight, b (and 4 more)``."""
-    short = folded(names)
-    more = f" (and {len(short) - most} more)" if len(short) > most else ""
-    return ", ".join(f"`{name}`" for name in short[:most]) + more
+    """Return names for a sentence: ```a.*.weight`, `b` (and 4 more, 20 tensors in all)``."""
+    every = list(names)
+    short = folded(every)
+    notes = [f"and {len(short) - most} more"] if len(short) > most else []
+    notes += [f"{len(every)} tensors in all"] if len(every) > len(short) else []
+    return ", ".join(f"`{name}`" for name in short[:most]) + (f" ({', '.join(notes)})" if notes else "")

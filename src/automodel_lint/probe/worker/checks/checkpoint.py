@@ -5,10 +5,12 @@ from __future__ import annotations
 import contextlib
 import gc
 import logging
+import os
+import sys
 import tempfile
 import warnings
 from collections.abc import Callable, Iterator
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
 import torch
@@ -20,48 +22,95 @@ from automodel_lint.probe.worker.checks import NotProbed, check
 from automodel_lint.probe.worker.environment import on_cpu
 from automodel_lint.probe.worker.errors import is_out_of_memory, missing_dependency, one_line, place_in
 from automodel_lint.probe.worker.subject import Subject
-from automodel_lint.probe.worker.tensor_names import folded, listed
+from automodel_lint.probe.worker.tensor_names import listed
 from automodel_lint.probe.worker.variants import tie_settings, with_tie
-
-Fields = tuple[str, tuple[str, ...]]  # what is lost, of which tensors
 
 
 @dataclass(frozen=True)
 class Layout:
-    """A way to write and read a checkpoint. ``read`` returns the model that now holds what is in the folder."""
+    """A way to write and read a checkpoint. ``read`` returns the model that now holds what is in the folder.
+
+    ``twice``: to be read a second time into the same model.
+    """
 
     name: str
     write: Callable[[nn.Module, str], None]
     read: Callable[[nn.Module, str], nn.Module]
+    twice: bool = False
 
 
 @check("NAM912", order=60)
 def save_reload(subject: Subject) -> Iterator[Fault]:
-    seen: set[Any] = set()
-    compared = 0
-    for tied in tie_settings(subject.cls):
-        for dtype in (torch.float32, torch.bfloat16):
-            config = with_tie(subject.config(), tied)
-            source = _source(subject, config, dtype)
-            with tempfile.TemporaryDirectory(prefix="probe-") as root, _quiet():
-                for layout in _layouts(subject):
-                    for fault in _round_trip(subject, config, dtype, source, layout, root):
-                        key = (fault.fields["what"], fault.fields["names"])
-                        if key not in seen:
-                            seen.add(key)
-                            yield fault
-            compared = max(compared, len(_tensors(source)))
-    subject.figure(f"{compared} tensors in {', '.join(layout.name for layout in _layouts(subject))} layout")
+    seen = _Seen()
+    compared, refused = 0, ""
+    for config, dtype, layouts in _settings(subject):
+        source = _source(subject, config, dtype)
+        compared = max(compared, len(_tensors(source)))
+        with tempfile.TemporaryDirectory(prefix="probe-") as root, _quiet():
+            for layout in layouts:
+                try:
+                    for lost in _round_trip(subject, config, dtype, source, layout, root):
+                        if seen.is_new(lost, layout, dtype):
+                            yield _fault(lost, layout, dtype)
+                except _Refused as reason:
+                    refused = refused or str(reason)
+    if refused and not seen.names:
+        raise NotProbed(refused)
+    subject.figure(f"{compared} tensors equal" if not seen.names else f"of {compared} tensors")
 
 
+def _settings(subject: Subject) -> Iterator[tuple[Any, torch.dtype, list[Layout]]]:
+    """Yield each way to tie in fp32 in every layout; in bf16, where adapters may cast, one in the layouts of HF."""
+    layouts = _layouts(subject)
+    ties = tie_settings(subject.cls)
+    for tied in ties:
+        yield with_tie(subject.config(), tied), torch.float32, layouts
+    yield with_tie(subject.config(), ties[0]), torch.bfloat16, layouts[1:] or layouts
+
+
+@dataclass(frozen=True)
+class Lost:
+    """What a round trip loses, of which tensors; or ``at``, the line that raised."""
+
+    what: str
+    names: tuple[str, ...] = ()
+    at: dict[str, Any] | None = None
+
+
+class _Seen:
+    """What has been reported, so that one cause is reported once."""
+
+    def __init__(self) -> None:
+        self.names: dict[str, set[str]] = {}
+        self.where: set[tuple[str, str]] = set()
+
+    def is_new(self, lost: Lost, layout: Layout, dtype: torch.dtype) -> bool:
+        known = self.names.setdefault(lost.what, set())
+        again = bool(known) and set(lost.names) <= known
+        same_in_fp32 = dtype != torch.float32 and (lost.what, layout.name) in self.where
+        known |= {*lost.names, "itself"}
+        self.where.add((lost.what, layout.name))
+        return not (again or same_in_fp32)
+
+
+def _fault(lost: Lost, layout: Layout, dtype: torch.dtype) -> Fault:
+    where = f"{layout.name}, {str(dtype).removeprefix('torch.')}"
+    at = {"tensor": lost.names[0]} if lost.at is None else lost.at
+    return Fault({"layout": where, "what": lost.what, "names": listed(lost.names) or "the model"}, at)
+
+
+@torch.no_grad()
 def _source(subject: Subject, config: Any, dtype: torch.dtype) -> nn.Module:
-    """A model in which no tensor that a checkpoint must hold has the value that construction gives it."""
+    """A model in which no tensor that is state has the value that construction gives it.
+
+    A persistent buffer is state if all its values are equal, as zeros are; other values were computed from the config.
+    """
     model = subject.fresh(config, dtype)
     generator = torch.Generator().manual_seed(subject.job.seed)
-    with torch.no_grad():
-        for name, tensor in sorted(model.state_dict().items()):
-            if name in dict(model.named_buffers()) and tensor.is_floating_point():
-                tensor.add_(torch.rand(tensor.shape, generator=generator).to(tensor.dtype))
+    state = model.state_dict()
+    for name, buffer in sorted(model.named_buffers()):
+        if name in state and buffer.is_floating_point() and buffer.numel() and (buffer == buffer.flatten()[0]).all():
+            buffer.add_(torch.rand(buffer.shape, generator=generator).to(buffer.dtype))
     return model
 
 
@@ -74,32 +123,50 @@ def _target(subject: Subject, config: Any, dtype: torch.dtype) -> nn.Module:
 
 def _round_trip(
     subject: Subject, config: Any, dtype: torch.dtype, source: nn.Module, layout: Layout, root: str
-) -> Iterator[Fault]:
-    before = {name: tensor.detach().clone() for name, tensor in _tensors(source).items()}
-    where = f"{layout.name}, {str(dtype).removeprefix('torch.')}"
-    step = "saved"
+) -> Iterator[Lost]:
+    saved, step = _values(source), "saved"
     try:
         with on_cpu(subject.observed), tempfile.TemporaryDirectory(dir=root) as folder:
-            layout.write(source, folder)
+            _write(layout, source, folder)
             step = "read back"
-            target = layout.read(_target(subject, config, dtype), folder)
-            lost = list(_lost(source, before, target))
-            if not lost:  # a second time into the same model: what the first left in the adapter must not matter
+            target = _target(subject, config, dtype)
+            initial = _values(target)
+            target = layout.read(target, folder)
+            lost = list(_compared(source, saved, initial, target))
+            if layout.twice and not lost:  # what the first reading left in the adapter must not matter
+                step = "read a second time"
                 building.randomise(target, subject.job.seed + 2)
-                step = "read back a second time"
+                initial = _values(target)
                 target = layout.read(target, folder)
-                lost = [(f"{what}, the second time it is read", names) for what, names in _lost(source, before, target)]
-    except NotProbed:
+                again = _compared(source, saved, initial, target)
+                lost = [replace(one, what=f"{one.what}, when it is read a second time") for one in again]
+    except (NotProbed, _Refused):
         raise
     except (Exception, SystemExit) as error:
         missing = missing_dependency(error, subject.package)
         if is_out_of_memory(error) or missing:
             raise NotProbed(f"needs {missing or 'more memory'}") from error
         text = f"cannot be {step}: {one_line(error, subject.package)}"
-        yield Fault({"layout": where, "what": text, "names": "the model"}, place_in(error, subject.framework.package))
-        return
-    for what, names in lost:
-        yield Fault({"layout": where, "what": what, "names": listed(names)}, {"tensor": names[0]})
+        lost = [Lost(text, at=_own_line(subject, error))]
+    yield from lost
+
+
+class _Refused(Exception):
+    """A class does not let itself be saved without more than the model."""
+
+
+def _write(layout: Layout, model: nn.Module, folder: str) -> None:
+    try:
+        layout.write(model, folder)
+    except ValueError as error:  # as its own export does that wants a tokenizer
+        raise _Refused(f"{layout.name}: refuses to be saved: {' '.join(str(error).split())}") from error
+
+
+def _own_line(subject: Subject, error: BaseException) -> dict[str, Any]:
+    """The line that raised if it is in the folder of the class, nothing if shared code did."""
+    place = place_in(error, subject.package)
+    folder = os.path.dirname(sys.modules[subject.target.module].__file__ or "")
+    return place if place and os.path.dirname(place["file"]) == folder else {}
 
 
 def _tensors(model: nn.Module) -> dict[str, torch.Tensor]:
@@ -110,28 +177,32 @@ def _tensors(model: nn.Module) -> dict[str, torch.Tensor]:
     }
 
 
-def _lost(source: nn.Module, before: dict[str, torch.Tensor], target: nn.Module) -> Iterator[Fields]:
-    """Compare what was saved with what was read back; ``before`` are the values of ``source`` before it was saved."""
+def _values(model: nn.Module) -> dict[str, torch.Tensor]:
+    return {name: tensor.detach().clone() for name, tensor in _tensors(model).items()}
+
+
+def _compared(
+    source: nn.Module, saved: dict[str, torch.Tensor], initial: dict[str, torch.Tensor], target: nn.Module
+) -> Iterator[Lost]:
+    """Compare the values that were ``saved`` with those read into ``target``, which were ``initial`` before."""
     now, then = _tensors(target), _tensors(source)
-    changed = [name for name, tensor in then.items() if not _equal(tensor, before[name])]
-    absent = [name for name in then if name not in now]
     common = [name for name in then if name in now]
-    dtypes = [name for name in common if now[name].dtype != then[name].dtype]
-    shapes = [name for name in common if now[name].shape != then[name].shape]
-    rest = set(common) - set(dtypes) - set(shapes)
-    values = [name for name in common if name in rest and not _equal(now[name], before[name])]
-    ties = [name for first, name in _aliases(then) if now.get(first) is not None and not _same(now, first, name)]
+    dtypes = [name for name in common if now[name].dtype != saved[name].dtype]
+    shapes = [name for name in common if now[name].shape != saved[name].shape]
+    comparable = set(common) - set(dtypes) - set(shapes)
+    values = [name for name in common if name in comparable and not _equal(now[name], saved[name])]
+    unread = [name for name in values if name in initial and _equal(now[name], initial[name])]
     for what, names in (
-        ("saving changes the value", changed),
-        ("is not in the model that was read back", absent),
-        ("comes back with another dtype", dtypes),
-        ("comes back with another shape", shapes),
-        ("comes back with another value", values),
-        ("is no longer the same parameter as the embedding it is tied to", ties),
+        ("saving changes the value of", [name for name, tensor in then.items() if not _equal(tensor, saved[name])]),
+        ("the reloaded model lacks", [name for name in then if name not in now]),
+        ("reloading changes the dtype of", dtypes),
+        ("reloading changes the shape of", shapes),
+        ("reloading leaves at its initial value", unread),
+        ("reloading changes the value of", [name for name in values if name not in unread]),
+        ("reloading breaks the tie of", [b for a, b in _aliases(then) if a in now and not _same(now, a, b)]),
     ):
         if names:
-            count = f" ({len(names)} tensors)" if len(names) > len(folded(names)) else ""
-            yield f"{what}{count}", tuple(names)
+            yield Lost(what, tuple(names))
 
 
 def _equal(one: torch.Tensor, other: torch.Tensor) -> bool:
@@ -158,12 +229,15 @@ def _layouts(subject: Subject) -> list[Layout]:
         return [_by_mixin(subject)]
     config_class = subject.framework.need("CheckpointingConfig")
 
-    def checkpointer(folder: str, layout: str) -> Any:
+    def checkpointer(folder: str, layout: str, consolidated: bool = False) -> Any:
         settings = {"checkpoint_dir": folder, "model_save_format": layout, "model_cache_dir": folder}
-        return config_class(**settings, save_consolidated=layout == "safetensors").build(0, 0, 0)
+        return config_class(**settings, save_consolidated=consolidated).build(0, 0, 0)
 
     def writing(layout: str) -> Callable[[nn.Module, str], None]:
         return lambda model, folder: checkpointer(folder, layout).save_model(model, folder)
+
+    def consolidate(model: nn.Module, folder: str) -> None:
+        checkpointer(folder, "safetensors", True).save_model(model, folder)
 
     def reading(layout: str) -> Callable[[nn.Module, str], nn.Module]:
         def read(model: nn.Module, folder: str) -> nn.Module:
@@ -178,9 +252,9 @@ def _layouts(subject: Subject) -> list[Layout]:
         return model
 
     return [
-        Layout("native", writing("torch_save"), reading("torch_save")),
-        Layout("HF", writing("safetensors"), reading("safetensors")),
-        Layout("HF as a base model", writing("safetensors"), as_base),
+        Layout("native layout", writing("torch_save"), reading("torch_save"), twice=True),
+        Layout("HF layout", writing("safetensors"), reading("safetensors")),
+        Layout("HF layout, as a base model", consolidate, as_base),
     ]
 
 
