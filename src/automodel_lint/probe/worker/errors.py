@@ -7,7 +7,6 @@ import traceback
 from pathlib import Path
 from typing import Any
 
-
 OURS = str(Path(__file__).parent)  # the line of ours that asked says nothing to a person
 
 

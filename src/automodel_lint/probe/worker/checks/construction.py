@@ -15,9 +15,7 @@ def import_fails(subject: Subject) -> Iterator[Fault]:
     try:
         subject.import_class()
     except (Exception, SystemExit) as error:
-        missing = missing_dependency(error, subject.package)
-        if missing:
-            raise NotProbed(f"needs {missing}, which is not installed") from error
+        _not_its_fault(subject, error)
         yield Fault({"error": one_line(error, subject.package)}, place_in(error, subject.package))
 
 
@@ -27,12 +25,17 @@ def construction_fails(subject: Subject) -> Iterator[Fault]:
     try:
         model = subject.construct(config)
     except (Exception, SystemExit) as error:
-        if is_out_of_memory(error):
-            raise NotProbed(f"needs more memory than {subject.job.memory >> 30} GB") from error
-        missing = missing_dependency(error, subject.package)
-        if missing:
-            raise NotProbed(f"needs {missing}, which is not installed") from error
+        _not_its_fault(subject, error)
         yield Fault({"error": one_line(error, subject.package)}, place_in(error, subject.package))
         return
     count = sum(p.numel() for p in model.parameters())
     subject.figure(f"{count:,} parameters")
+
+
+def _not_its_fault(subject: Subject, error: BaseException) -> None:
+    """Raise NotProbed for what this machine lacks."""
+    if is_out_of_memory(error):
+        raise NotProbed(f"ran out of memory: the limit is {subject.job.memory / (1 << 30):g} GB") from error
+    missing = missing_dependency(error, subject.package)
+    if missing:
+        raise NotProbed(f"needs {missing}, which is not installed") from error
