@@ -25,8 +25,8 @@ EVIL = {
     "exits": ("import sys; sys.exit(3)", "SystemExit: 3"),
     "exits_hard": ("import os; os._exit(0)", "the process ended itself with exit code 0"),
     "crashes": ("import os, signal; os.kill(os.getpid(), signal.SIGSEGV)", "the process was killed by SIGSEGV"),
-    "loops": (NOTE.format("loops") + "while True: pass", "stopped after 6 s"),
-    "hoards": ("held = []\nwhile True: held.append(bytearray(1 << 24))", "ran out of memory"),
+    "loops": (NOTE.format("loops") + "while True: pass", "stopped after 8 s"),
+    "hoards": ("import torch\nheld = []\nwhile True: held.append(torch.empty(1 << 26))", "ran out of memory"),
     "shouts": ("for _ in range(400): print('x' * 100_000)\nraise RuntimeError('hoarse')", "RuntimeError: hoarse"),
     "forks": (
         f"import os\nif os.fork() == 0:\n    {NOTE.format('forks').replace(chr(10), '; ')}time.sleep(600)\n"
@@ -73,7 +73,7 @@ def pids(tmp_path_factory: pytest.TempPathFactory) -> Path:
 def outcome(checkout: Path, torch_python: str, pids: Path) -> dict[str, Any]:
     """What a run with all of them says; the child that waits is killed from outside."""
     command = [sys.executable, "-m", "automodel_lint", "probe", str(checkout), "--python", torch_python]
-    command += ["--checks", "NAM901,NAM902", "--timeout", "6", "--memory", "2", "--jobs", "2"]
+    command += ["--checks", "NAM901,NAM902", "--timeout", "8", "--memory", "2", "--jobs", "2"]
     command += ["--output-format", "json"]
     environment = {**os.environ, "ACME_PIDS": str(pids)}
     with subprocess.Popen(command, env=environment, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True) as run:
