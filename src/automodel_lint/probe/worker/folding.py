@@ -3,9 +3,28 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass
+from typing import Any
+
+from torch import nn
 
 INDEX = re.compile(r"(?<=\.)\d+(?=\.|$)|^\d+(?=\.)")
+
+
+@dataclass(frozen=True)
+class Group:
+    """Tensors with one cause: how to call them, where the author edits (as in ``Fault.at``), all their names."""
+
+    shown: str
+    at: dict[str, Any]
+    names: list[str]
+
+    @property
+    def others(self) -> str:
+        """``", and likewise in 3 others"``, or nothing."""
+        count = len(self.names) - 1
+        return f", and likewise in {count} other{'s' * (count > 1)}" if count else ""
 
 
 def folded(name: str) -> str:
@@ -13,12 +32,43 @@ def folded(name: str) -> str:
     return INDEX.sub("*", name)
 
 
-def by_cause(names: Iterable[str], cause: Callable[[str], object] = folded) -> list[tuple[str, list[str]]]:
-    """Group names that have one ``cause``; each group is told by its first name, folded if it has several."""
-    groups: dict[object, list[str]] = {}
-    for name in names:
-        groups.setdefault(cause(name), []).append(name)
-    return [(folded(group[0]) if len(group) > 1 else group[0], group) for group in groups.values()]
+def grouped(model: nn.Module, bad: Mapping[str, object]) -> list[Group]:
+    """Put bad tensors together by cause.
+
+    A module of which every parameter is bad is one cause (the outermost such module). Of the rest, what one class
+    creates is one: the class of the module that owns the tensor, or its parent's where torch itself has the class.
+    """
+    where = whole_modules([name for name, _ in model.named_parameters()], bad)
+    modules, causes = dict(model.named_modules(remove_duplicate=False)), {}
+    for name in bad:
+        whole = where[name] != name and where[name] in modules and not _is_leaf(modules[where[name]])
+        cause = (folded(where[name]),) if whole else (_maker(modules, name), bad[name] if _is_word(bad[name]) else "")
+        causes.setdefault(cause, []).append(name)
+    return [_group(names, where[names[0]] if len(cause) == 1 else None) for cause, names in causes.items()]
+
+
+def _group(names: list[str], module: str | None) -> Group:
+    first = names[0]
+    if module is not None:
+        return Group(f"{folded(module)}.*".lstrip("."), {"module": module} if module else {}, names)
+    alike = [name for name in names if folded(name) == folded(first)]
+    return Group(folded(first) if len(alike) > 1 else first, {"tensor": first}, names)
+
+
+def _is_word(value: object) -> bool:
+    return isinstance(value, str) and value.isidentifier()
+
+
+def _is_leaf(module: nn.Module) -> bool:
+    return next(module.children(), None) is None
+
+
+def _maker(modules: Mapping[str, nn.Module], name: str) -> type:
+    """The class whose code creates a tensor, as far as names tell."""
+    owner = name.rpartition(".")[0]
+    while owner and (type(modules[owner]).__module__.startswith("torch.") or _is_leaf(modules[owner])):
+        owner = owner.rpartition(".")[0]
+    return type(modules[owner])
 
 
 def whole_modules(names: Iterable[str], bad: Mapping[str, object]) -> dict[str, str]:

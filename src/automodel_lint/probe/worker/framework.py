@@ -15,6 +15,7 @@ from automodel_lint.probe.worker.checks import NotProbed
 FOLDERS = (
     "components.models.common",
     "components.checkpoint",
+    "_transformers",
     "components.distributed",
     "components.moe",
     "components.utils",

@@ -53,6 +53,19 @@ def empty(subject: Subject, config: Any, dtype: torch.dtype) -> nn.Module:
         return subject.construct(config, dtype)
 
 
+def materialised(model: nn.Module) -> nn.Module:
+    """Give every parameter and buffer on the meta device memory on the CPU, in place; its values are anything."""
+    for module in model.modules():
+        for name, parameter in module._parameters.items():
+            if parameter is not None and parameter.device.type == "meta":
+                memory = torch.empty_like(parameter, device="cpu")
+                module._parameters[name] = nn.Parameter(memory, requires_grad=parameter.requires_grad)
+        for name, buffer in module._buffers.items():
+            if buffer is not None and buffer.device.type == "meta":
+                module._buffers[name] = torch.empty_like(buffer, device="cpu")
+    return model
+
+
 def initialise(subject: Subject, model: nn.Module, dtype: torch.dtype) -> None:
     """Materialise and initialise in place as the framework does. What is left unwritten is NaN or the largest integer.
 
@@ -63,8 +76,20 @@ def initialise(subject: Subject, model: nn.Module, dtype: torch.dtype) -> None:
         if hasattr(checkpointer, "initialize_model_weights"):
             checkpointer.initialize_model_weights(model, torch.device("cpu"))
         elif hasattr(model, "initialize_weights"):
-            named = inspect.signature(model.initialize_weights).parameters
-            model.initialize_weights(**({"dtype": dtype} if "dtype" in named else {}))
+            own_initialiser(subject, model, dtype)
+
+
+def own_initialiser(subject: Subject, model: nn.Module, dtype: torch.dtype) -> None:
+    """Run the initialiser of the class in place, whether or not the framework would.
+
+    Raises what it raises.
+    """
+    for module in model.modules():
+        if hasattr(module, "_is_hf_initialized"):
+            module._is_hf_initialized = False
+    with default_dtype(torch.float32), environment.on_cpu(subject.observed):
+        named = inspect.signature(model.initialize_weights).parameters
+        model.initialize_weights(**({"dtype": dtype} if "dtype" in named else {}))
 
 
 def from_scratch(subject: Subject, config: Any, dtype: torch.dtype) -> nn.Module:

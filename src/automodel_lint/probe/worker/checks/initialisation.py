@@ -5,14 +5,15 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 import torch
-from torch import nn
 
 from automodel_lint.probe.protocol import Fault
 from automodel_lint.probe.worker import scratch
 from automodel_lint.probe.worker.checks import NotProbed, check
 from automodel_lint.probe.worker.errors import missing_dependency, one_line, place_in
-from automodel_lint.probe.worker.folding import by_cause, folded, whole_modules
+from automodel_lint.probe.worker.folding import grouped
 from automodel_lint.probe.worker.subject import Subject
+
+SKIP = "_skip_init_weights_on_load"  # the framework honours it although nothing was loaded
 
 
 @check("NAM914", order=28)
@@ -34,23 +35,15 @@ def uninitialised(subject: Subject) -> Iterator[Fault]:
     tensors = {**dict(model.named_parameters()), **dict(model.named_buffers())}
     wrong = {name: found for name, tensor in tensors.items() if (found := wrong_values(tensor))}
     subject.figure(f"{len(tensors) - len(wrong)} of {len(tensors)} tensors have values")
-    yield from _faults(model, wrong)
-
-
-def _faults(model: nn.Module, wrong: dict[str, str]) -> Iterator[Fault]:
-    """One for every module of which no parameter has a value, and one for every other tensor, folded over layers."""
-    where = whole_modules([name for name, _ in model.named_parameters()], wrong)
-    for shown, names in by_cause(wrong, lambda name: folded(where[name])):
-        first, place = names[0], where[names[0]]
-        found = wrong[first]
-        if place == first:
-            at, tensor = {"tensor": first}, shown
-        else:
-            at, tensor = ({"module": place} if place else {}), f"{folded(place)}.*".lstrip(".")
-            found = f"{found} of `{first}`"
-        others = len(names) - 1
-        more = f", and likewise in {others} other{'s' * (others > 1)}" if others else ""
-        yield Fault({"tensor": tensor, "found": found + more}, at)
+    if wrong and getattr(type(model), SKIP, False):
+        name, found = next(iter(wrong.items()))
+        found = f"{found} of `{name}`, and likewise in {len(wrong) - 1} others, because `{SKIP} = True`"
+        yield Fault({"tensor": "*", "found": f"{found} keeps the framework from initialising"})
+        return
+    for group in grouped(model, wrong):
+        found = wrong[group.names[0]]
+        of = f" of `{group.names[0]}`" if group.shown.endswith("*") else ""
+        yield Fault({"tensor": group.shown, "found": f"{found}{of}{group.others}"}, group.at)
 
 
 def wrong_values(tensor: torch.Tensor) -> str | None:
