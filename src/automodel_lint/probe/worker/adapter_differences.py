@@ -90,8 +90,8 @@ def of_announced_names(calls: AdapterCalls) -> Iterator[Difference]:
 def of_single_tensors(calls: AdapterCalls, native: State, hf: State, notes: list[str]) -> Iterator[Difference]:
     """Compare what comes out tensor by tensor with what ``to_hf`` makes of the same tensor.
 
-    A component of the model in which ``to_hf`` joins tensors is left out: there nothing comes out right one by one,
-    and adapters keep native names on purpose.
+    A component of the model in which ``to_hf`` joins tensors is left out, since there nothing can come out right one by
+    one; and one in which all keep their native names, which adapters do on purpose for those who read the weights.
     """
     method = "convert_single_tensor_to_hf"
     if not hasattr(calls.adapter, method):
@@ -100,17 +100,19 @@ def of_single_tensors(calls: AdapterCalls, native: State, hf: State, notes: list
     joined = {_component(name) for name, made in alone.items() if made is None or not _is_within(made, hf)}
     if joined:
         notes.append(f"tensor by tensor without {', '.join(sorted(joined))}")
+    made_of = {name: calls.one_to_hf(name, native[name]) for name in native if _component(name) not in joined}
+    kept = {_component(n) for n in made_of} - {_component(n) for n, one in made_of.items() if one.keys() != {n}}
     names, values = [], []
-    for name, made in alone.items():
-        if made is None or _component(name) in joined:
+    for name, one in made_of.items():
+        made = alone[name]
+        if made is None or _component(name) in kept:
             continue
-        one = calls.one_to_hf(name, native[name])
         if one.keys() != made.keys():
             names.append(name)
         elif not all(one[n].dtype == made[n].dtype and _equal(made[n], one[n]) for n in made):
             values.append(name)
     if names:
-        instead = tuple(calls.one_to_hf(names[0], native[names[0]]))
+        instead = tuple(made_of[names[0]])
         detail = f"`{method}` makes {folded(instead) or 'nothing'} of the first, `to_hf` {folded(alone[names[0]])}"
         yield Difference(f"renames {counted(names)} otherwise one by one", tuple(names), detail, method, instead)
     if values:

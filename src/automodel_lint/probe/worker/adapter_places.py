@@ -37,9 +37,9 @@ def _literals_about(adapter: Any, parts: set[str]) -> Iterator[tuple[str, int]]:
         tree = ast.parse(Path(file).read_text(encoding="utf-8"))
         texts = {id(node.value) for node in ast.walk(tree) if isinstance(node, ast.Expr)}
         for node in ast.walk(tree):
-            if isinstance(node, ast.Constant) and isinstance(node.value, str) and id(node) not in texts:
-                if parts & set(node.value.replace("\\", "").split(".")):
-                    yield file, node.lineno
+            is_text = isinstance(node, ast.Constant) and isinstance(node.value, str) and id(node) not in texts
+            if is_text and parts & set(node.value.replace("\\", "").split(".")):
+                yield file, node.lineno
 
 
 def _files(adapter: Any) -> list[str]:

@@ -14,6 +14,24 @@ from automodel_lint.probe.worker.subject import Subject
 from automodel_lint.probe.worker.tiny_config import merge
 
 
+def with_adapter(subject: Subject) -> list[tuple[str, nn.Module]]:
+    """Return the fp32 models of the class that have an adapter, the shared one first, each with what is special of it.
+
+    They are made once; the shared one is not to be changed.
+
+    Raises:
+        NotProbed: if none has an adapter.
+    """
+    made = vars(subject).get("_models_with_adapter")
+    if made is None:
+        every = [("in fp32", subject.model), *variants(subject)]
+        made = [(where, model) for where, model in every if getattr(model, "state_dict_adapter", None) is not None]
+        vars(subject)["_models_with_adapter"] = made
+    if not made:
+        raise NotProbed("it has no state-dict adapter")
+    return made
+
+
 def variants(subject: Subject) -> Iterator[tuple[str, nn.Module]]:
     """Give each further model of the class that can be constructed and names tensors that the others have not.
 
@@ -27,9 +45,9 @@ def variants(subject: Subject) -> Iterator[tuple[str, nn.Module]]:
         except NotProbed:
             continue
         names = set(model.state_dict())
-        if getattr(model, "state_dict_adapter", None) is not None and not any(names <= other for other in seen):
+        if not any(names <= other for other in seen):
             seen.append(names)
-            yield name, model
+            yield f"with {name}", model
 
 
 def _configurations(subject: Subject) -> Iterator[tuple[str, Any]]:
@@ -37,7 +55,7 @@ def _configurations(subject: Subject) -> Iterator[tuple[str, Any]]:
     for name, fields in shipped.items():
         config = subject.config()
         if _switch_on(config, fields):
-            yield f"{name} on", config
+            yield name, config
     for name, recipe in subject.recipe.get("variants", {}).items():
         try:
             whole = merge(subject.recipe, recipe)

@@ -3,8 +3,10 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
+from typing import Any
 
 import torch
+from torch import nn
 
 from automodel_lint.probe.protocol import Fault
 from automodel_lint.probe.worker import adapter_differences as differences
@@ -20,7 +22,7 @@ from automodel_lint.probe.worker.adapter_calls import (
 from automodel_lint.probe.worker.adapter_differences import Difference
 from automodel_lint.probe.worker.adapter_places import place_of
 from automodel_lint.probe.worker.adapter_reference import unread_by_reference
-from automodel_lint.probe.worker.adapter_variants import variants
+from automodel_lint.probe.worker.adapter_variants import with_adapter
 from automodel_lint.probe.worker.checks import NotProbed, check
 from automodel_lint.probe.worker.errors import one_line, place_in
 from automodel_lint.probe.worker.subject import Subject
@@ -28,43 +30,54 @@ from automodel_lint.probe.worker.subject import Subject
 
 @check("NAM906", order=20)
 def adapter_round_trip(subject: Subject) -> Iterator[Fault]:
-    if subject.adapter is None:
-        raise NotProbed("it has no state-dict adapter")
     found: dict[tuple, list[tuple[str, Difference]]] = {}
+    raised: dict[str, tuple[str, AdapterRaised]] = {}
     notes: list[str] = []
-    try:
-        for where, calls in _calls(subject):
-            for difference in _all_differences(subject, where, calls, notes):
+    models = _models(subject, notes)
+    for number, (where, model) in enumerate(models):
+        calls = AdapterCalls(subject, model, copied(model.state_dict_adapter))
+        try:
+            for difference in _all_differences(subject, where, calls, notes, thorough=number == 0):
                 found.setdefault(difference.cause(), []).append((where, difference))
-    except AdapterRaised as raised:
-        text = one_line(raised.cause, subject.package)
-        fields = {"what": f"raises in `{raised.call}`", "names": "", "detail": f"{where}: {text}"}
-        yield Fault(fields, place_in(raised.cause, subject.package) or place_of(subject.adapter, raised.call))
+        except AdapterRaised as error:
+            raised.setdefault(error.call, (where, error))
+    for where, error in raised.values():
+        fields = {"what": f"raises in `{error.call}`", "names": ""}
+        fields["detail"] = f"{where}, {one_line(error.cause, subject.package)}"
+        yield Fault(
+            fields, place_in(error.cause, subject.package) or place_of(models[0][1].state_dict_adapter, error.call)
+        )
     for same_cause in found.values():
-        yield _fault(subject, same_cause)
+        yield _fault(models[0][1].state_dict_adapter, same_cause)
     subject.figure("; ".join(notes))
 
 
-def _calls(subject: Subject) -> Iterator[tuple[str, AdapterCalls]]:
-    """The models to look at, each with what is particular about it and an adapter that nobody has used yet."""
-    yield "in fp32", AdapterCalls(subject, subject.model, copied(subject.adapter))
-    model = subject.fresh(dtype=torch.bfloat16)
-    yield "in bf16", AdapterCalls(subject, model, model.state_dict_adapter)
-    for name, model in variants(subject):
-        yield f"with {name}", AdapterCalls(subject, model, model.state_dict_adapter)
+def _models(subject: Subject, notes: list[str]) -> list[tuple[str, nn.Module]]:
+    """Return the models to look at, each with what is particular about it; the first is in fp32."""
+    models = with_adapter(subject)
+    try:
+        lower = subject.fresh(dtype=torch.bfloat16)
+    except NotProbed as reason:
+        notes.append(f"not in bf16: {reason}")
+        return models
+    return [*models, ("in bf16", lower)] if getattr(lower, "state_dict_adapter", None) is not None else models
 
 
-def _all_differences(subject: Subject, where: str, calls: AdapterCalls, notes: list[str]) -> Iterator[Difference]:
+def _all_differences(
+    subject: Subject, where: str, calls: AdapterCalls, notes: list[str], thorough: bool
+) -> Iterator[Difference]:
     own = calls.native()
     native = distinct_values(own, subject.job.seed)
     hf = calls.to_hf(native)
+    notes.append(f"{len(native)} tensors {where}")
     yield from differences.of_round_trip(calls, own, native, calls.from_hf({k: v.clone() for k, v in hf.items()}))
     yield from differences.of_announced_names(calls)
-    notes.append(f"{len(native)} tensors {where}")
-    if where != "in fp32":
+    yield from differences.of_single_tensors(calls, native, hf, notes if thorough else [])
+    if not thorough:
         return
-    yield from differences.of_single_tensors(calls, native, hf, notes)
     yield from _of_lora(calls, subject.job.seed, notes)
+    if calls.model is not subject.model:
+        return  # the reference has the configuration without the option
     try:
         yield from unread_by_reference(subject, native, hf, notes)
     except NotProbed as reason:
@@ -86,11 +99,11 @@ def _of_lora(calls: AdapterCalls, seed: int, notes: list[str]) -> Iterator[Diffe
     yield from differences.of_lora(lora, hf, back)
 
 
-def _fault(subject: Subject, same_cause: list[tuple[str, Difference]]) -> Fault:
+def _fault(adapter: Any, same_cause: list[tuple[str, Difference]]) -> Fault:
     where, first = same_cause[0]
     detail = f"{where}, {first.detail}"
     others = [f"{w}: {folded(d.names)}" for w, d in same_cause[1:] if set(d.names) != set(first.names)]
     if others:
         detail += f"; {'; '.join(others[:2])}"
     fields = {"what": first.what, "names": folded(first.names), "detail": detail}
-    return Fault(fields, place_of(subject.adapter, first.method, first.names, first.instead))
+    return Fault(fields, place_of(adapter, first.method, first.names, first.instead))

@@ -2,15 +2,23 @@
 
 from __future__ import annotations
 
-import copy
 from collections.abc import Iterator
 from typing import Any
 
 import torch
+from torch import nn
 
 from automodel_lint.probe.protocol import Fault
-from automodel_lint.probe.worker.adapter_calls import AdapterCalls, AdapterRaised, State, distinct_values, folded
+from automodel_lint.probe.worker.adapter_calls import (
+    AdapterCalls,
+    AdapterRaised,
+    State,
+    copied,
+    distinct_values,
+    folded,
+)
 from automodel_lint.probe.worker.adapter_places import place_of
+from automodel_lint.probe.worker.adapter_variants import with_adapter
 from automodel_lint.probe.worker.checks import NotProbed, check
 from automodel_lint.probe.worker.errors import one_line, place_in
 from automodel_lint.probe.worker.subject import Subject
@@ -26,43 +34,51 @@ class OnGpu(torch.Tensor):
 
 @check("NAM909", order=25)
 def low_memory_lie(subject: Subject) -> Iterator[Fault]:
-    adapter = subject.adapter
-    if adapter is None:
-        raise NotProbed("it has no state-dict adapter")
-    claim = next((getattr(adapter, name) for name in CLAIMS if hasattr(adapter, name)), False)
-    if not claim:
+    claiming = [(w, m) for w, m in with_adapter(subject) if _claims(m.state_dict_adapter)]
+    if not claiming:
         raise NotProbed("its adapter does not claim low-memory loading")
     seen: set[str] = set()
-    for where, kind in (("on a GPU", OnGpu), ("on the CPU", torch.Tensor)):
-        try:
-            lost, count, shared = _read(subject, kind)
-        except AdapterRaised as raised:
-            fields = {"what": f"raises in `{raised.call}`", "names": "", "detail": ""}
-            fields["detail"] = f"{where}: {one_line(raised.cause, subject.package)}"
-            yield Fault(fields, place_in(raised.cause, subject.package) or place_of(adapter, raised.call))
-            return
-        if kind is OnGpu:
-            subject.figure(f"{count} destinations arrive; {shared:.0%} of their bytes are the model's own storage")
-        if lost and folded(lost) not in seen:
-            seen.add(folded(lost))
-            detail = f"{where}, what is read is written nowhere that the model or `from_hf` looks at"
-            fields = {"what": f"does not load {len(lost)} tensor{'s' * (len(lost) > 1)}", "names": folded(lost)}
-            yield Fault(fields | {"detail": detail}, place_of(adapter, "to_hf", lost))
+    notes: list[str] = []
+    for where, model in claiming:
+        # The shared model must stay as it is; the variants are there for the checks of adapters only.
+        mine = subject.fresh() if model is subject.model else model
+        for seed, (device, kind) in enumerate((("a GPU", OnGpu), ("the CPU", torch.Tensor)), subject.job.seed + 1):
+            try:
+                lost, count, shared = _read(subject, mine, kind, seed)
+            except AdapterRaised as raised:
+                what, lost = f"raises in `{raised.call}`", [raised.call]
+                detail = f"{where} on {device}: {one_line(raised.cause, subject.package)}"
+                at = place_in(raised.cause, subject.package)
+            else:
+                if kind is OnGpu:
+                    notes.append(f"{count} destinations {where}, {shared:.0%} of their bytes the model's own storage")
+                what = f"does not load {len(lost)} tensor{'s' * (len(lost) > 1)}"
+                detail = f"{where} on {device}, what is read is not what the model then holds"
+                at = {}
+            if lost and folded(lost) not in seen:
+                seen.add(folded(lost))
+                names = "" if at else folded(lost)
+                at = at or place_of(model.state_dict_adapter, "to_hf", lost)
+                yield Fault({"what": what, "names": names, "detail": detail}, at)
+    subject.figure("; ".join(notes))
 
 
-def _read(subject: Subject, kind: type[torch.Tensor]) -> tuple[list[str], int, float]:
-    """Read a checkpoint of random values into a new model as the framework does.
+def _claims(adapter: Any) -> bool:
+    return bool(next((getattr(adapter, name) for name in CLAIMS if hasattr(adapter, name)), False))
+
+
+def _read(subject: Subject, model: nn.Module, kind: type[torch.Tensor], seed: int) -> tuple[list[str], int, float]:
+    """Read a checkpoint of random values into a model as the framework does.
 
     Returns the native names that do not hold them afterwards, how many destinations there were, and which share of
     their bytes lies in the model's storage.
     """
-    model = subject.fresh()
-    calls = AdapterCalls(subject, model, model.state_dict_adapter)
+    calls = AdapterCalls(subject, model, copied(model.state_dict_adapter))
+    expected_by = AdapterCalls(subject, model, copied(model.state_dict_adapter))
     before = {name: tensor.clone() for name, tensor in calls.native().items()}
-    expected_by = AdapterCalls(subject, model, copy.copy(model.state_dict_adapter))
     targets = {name: tensor.detach().as_subclass(kind) for name, tensor in calls.native().items()}
     places = calls.to_hf(targets, device_mesh=None, for_checkpoint_load=True)
-    read = distinct_values({n: t.as_subclass(torch.Tensor) for n, t in places.items()}, subject.job.seed + 1)
+    read = distinct_values({n: t.as_subclass(torch.Tensor) for n, t in places.items()}, seed)
     shared = _shared_bytes(places, targets)
     with torch.no_grad():
         for name, place in places.items():
