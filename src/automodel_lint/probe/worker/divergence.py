@@ -57,25 +57,34 @@ def _fingerprint(tensor: torch.Tensor) -> bytes:
     return hashlib.blake2b(flat.contiguous().numpy().tobytes(), digest_size=16).digest()
 
 
+@dataclass(frozen=True)
+class Call:
+    """The first floating-point tensor that went into a module, and the first that came out."""
+
+    given: torch.Tensor | None
+    made: torch.Tensor
+
+
 @contextlib.contextmanager
-def recorded(model: nn.Module, names: set[str]) -> Iterator[dict[str, torch.Tensor]]:
-    """Where the first output of each named module is kept, in the order in which they finish (first call only)."""
-    outputs: dict[str, torch.Tensor] = {}
+def recorded(model: nn.Module, names: set[str]) -> Iterator[dict[str, Call]]:
+    """Where the first call of each named module is kept, in the order in which they finish."""
+    calls: dict[str, Call] = {}
     handles = []
 
     def keep(name: str) -> Any:
-        def hook(_module: nn.Module, _inputs: Any, output: Any) -> None:
-            tensor = _tensor_in(output)
-            if tensor is not None and name not in outputs:
-                outputs[name] = tensor.detach().clone()
+        def hook(_module: nn.Module, args: Any, kwargs: Any, output: Any) -> None:
+            made = _tensor_in(output)
+            if made is not None and name not in calls:
+                given = _tensor_in((args, kwargs))
+                calls[name] = Call(None if given is None else given.detach().clone(), made.detach().clone())
 
         return hook
 
     for name, module in model.named_modules():
         if name in names:
-            handles.append(module.register_forward_hook(keep(name)))
+            handles.append(module.register_forward_hook(keep(name), with_kwargs=True))
     try:
-        yield outputs
+        yield calls
     finally:
         for handle in handles:
             handle.remove()
@@ -90,20 +99,27 @@ def _tensor_in(output: Any) -> torch.Tensor | None:
 
 
 def first_divergence(
-    pairs: dict[str, str], ours: dict[str, torch.Tensor], theirs: dict[str, torch.Tensor], tolerance: float
+    pairs: dict[str, str], ours: dict[str, Call], theirs: dict[str, Call], tolerance: float
 ) -> Divergence:
-    """Descend from the models to the innermost pair of modules that differs first.
+    """Descend from the models to the innermost pair of modules that differs first though it is given the same.
 
-    ``ours`` and ``theirs`` are recorded outputs, ``tolerance`` the largest difference relative to the largest element.
+    ``ours`` and ``theirs`` are recorded calls, ``tolerance`` the largest difference relative to the largest element.
     """
     at = ""
     while True:
         inside = [n for n in ours if n != at and (not at or n.startswith(at + ".")) and pairs[n] in theirs]
         outer = [n for n in inside if not any(n.startswith(o + ".") for o in inside)]
-        found = next((n for n in outer if not _agree(ours[n], theirs[pairs[n]], tolerance)), None)
-        if found is None:
+        differing = (n for n in outer if not _agree(ours[n].made, theirs[pairs[n]].made, tolerance))
+        found = next(differing, None)
+        if found is None or not _given_the_same(ours[found], theirs[pairs[found]], tolerance):
             return Divergence(at, pairs.get(at, ""))
         at = found
+
+
+def _given_the_same(ours: Call, theirs: Call, tolerance: float) -> bool:
+    if ours.given is None or theirs.given is None:
+        return True
+    return _agree(ours.given, theirs.given, tolerance)
 
 
 def _agree(ours: torch.Tensor, theirs: torch.Tensor, tolerance: float) -> bool:

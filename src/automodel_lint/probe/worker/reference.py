@@ -62,10 +62,7 @@ class Reference:
 
     def _names(self, transformers: Any) -> list[str]:
         """The names under which transformers may have it, the likeliest first."""
-        names = [*self.subject.target.architectures]
-        own = self.subject.cls.__name__
-        if own in names:
-            names.insert(0, own)
+        names = [self.subject.cls.__name__, *self.subject.target.architectures]
         tables = transformers.models.auto.modeling_auto
         model_type = getattr(self.subject.config_class, "model_type", "") or ""
         for name in list(names):
@@ -133,34 +130,82 @@ class Reference:
         _randomise_buffers(model, self.subject.job.seed)
         return model
 
-    def state_dict(self) -> dict[str, torch.Tensor]:
-        """Return names and tensors as ``save_pretrained`` writes them: aliases gone, fused tensors taken apart.
+    def state_dict(self, layout: str = "published") -> dict[str, torch.Tensor]:
+        """Return names and tensors of the checkpoint; they share no storage with the model.
 
-        The tensors share no storage with the model.
+        ``layout="published"`` is that of ``save_pretrained``: aliases gone, fused tensors taken apart, and behind the
+        prefix that they have where the class is a part of the architecture's. Not every checkpoint on the hub is so,
+        and transformers loads these as well: ``"module"`` keeps the names and tensors of the module tree (fused from
+        the start), ``"bare"`` has no prefix of the base model, as an original release.
         """
-        return {name: tensor.clone() for name, tensor in self._saved.items()}
+        saved = {"published": lambda: self._saved, "module": lambda: self._unaliased, "bare": lambda: self._bare}[
+            layout
+        ]()
+        return {self.prefix + name: tensor.detach().clone().contiguous() for name, tensor in saved.items()}
 
     def keys(self) -> set[str]:
-        """Return the names in the saved checkpoint."""
-        return set(self._saved)
+        """Return the names in the published checkpoint."""
+        return {self.prefix + name for name in self._saved}
 
     @cached_property
-    def _saved(self) -> dict[str, torch.Tensor]:
+    def prefix(self) -> str:
+        """What stands before every name in the checkpoint: the attribute of the architecture that holds the class."""
+        import transformers
+
+        wholes = (getattr(transformers, name, None) for name in self.subject.target.architectures)
+        for whole in wholes:
+            if _is_own(whole) and whole is not self.cls and getattr(whole, "config_class", None):
+                for name, part in (getattr(whole.config_class, "sub_configs", None) or {}).items():
+                    if part is self.cls.config_class:
+                        return name.removesuffix("_config") + "."
+        return ""
+
+    @cached_property
+    def _unaliased(self) -> dict[str, torch.Tensor]:
         from transformers import modeling_utils
 
         model = self.model()
         state = model.state_dict()
-        for pattern in getattr(model, "_keys_to_ignore_on_save", None) or ():
-            state.pop(pattern, None)
+        for name in getattr(model, "_keys_to_ignore_on_save", None) or ():
+            state.pop(name, None)
         try:
-            state = modeling_utils.remove_tied_weights_from_state_dict(state, model)
-            state = modeling_utils.revert_weight_conversion(model, state)
+            return modeling_utils.remove_tied_weights_from_state_dict(state, model)
         except AttributeError as error:
             raise NotProbed("this version of transformers does not tell how it saves a checkpoint") from error
+
+    @cached_property
+    def _saved(self) -> dict[str, torch.Tensor]:
+        return self._reverted(self._unaliased)
+
+    @cached_property
+    def _bare(self) -> dict[str, torch.Tensor]:
+        base = f"{getattr(self.model(), 'base_model_prefix', '') or 'model'}."
+        return self._reverted({name.removeprefix(base): tensor for name, tensor in self._unaliased.items()})
+
+    def _reverted(self, state: dict[str, torch.Tensor]) -> dict[str, torch.Tensor]:
+        """Return what ``save_pretrained`` makes of the tensors of the module tree."""
+        try:
+            from transformers import conversion_mapping, core_model_loading
+        except ImportError:
+            return state
+        model = self.model()
+        conversions = [
+            conversion
+            for conversion in conversion_mapping.get_model_conversion_mapping(model, add_legacy=False)
+            if type(conversion).__name__ != "PrefixChange"
+        ]
+        # a transposition that looks at the shape first is for checkpoints of both kinds; the published ones need it
+        for operation in (o for c in conversions for o in getattr(c, "operations", None) or ()):
+            if getattr(operation, "check_dims", False):
+                operation.check_dims = False
+        model._weight_conversions = conversions or None
+        try:
+            return core_model_loading.revert_weight_conversion(model, dict(state))
         except Exception as error:
             text = one_line(error, "transformers")
             raise NotProbed(f"the reference {type(model).__name__} cannot be saved: {text}") from error
-        return {name: tensor.detach().contiguous() for name, tensor in state.items()}
+        finally:
+            del model._weight_conversions
 
 
 def _published(config: Any) -> dict[str, Any]:
@@ -177,7 +222,7 @@ def _published(config: Any) -> dict[str, Any]:
     for name, value in config.to_dict().items():
         part = getattr(config, name, None)
         value = _published(part) if isinstance(part, PretrainedConfig) else value
-        if name in taken and value is not None and name != "transformers_version":
+        if name in taken and value not in (None, [], {}) and name != "transformers_version":
             fields[name] = value
     return fields
 

@@ -57,10 +57,33 @@ def parity(subject: Subject) -> Iterator[Fault]:
 def load_saved(model: nn.Module, reference: Reference, subject: Subject) -> list[str]:
     """Load the reference's checkpoint as the framework does, through the class's adapter where it has one.
 
+    Not every checkpoint on the hub has the layout that transformers saves; the one that fills most is used, and of
+    several such ones the first.
+
     Returns:
         The parameters that it did not fill, aliases of filled ones not counted.
     """
-    state: dict[str, Any] = reference.state_dict()
+    found: dict[str, list[str]] = {}
+    problem: NotProbed | None = None
+    for layout in ("published", "module", "bare"):
+        try:
+            found[layout] = _load(model, reference.state_dict(layout), subject)
+        except NotProbed as raised:
+            problem = problem or raised
+            continue
+        if not found[layout]:
+            return []
+    if problem and "published" not in found and all(_most(model, unfilled) for unfilled in found.values()):
+        raise problem
+    best = min(found, key=lambda layout: len(found[layout]))
+    return _load(model, reference.state_dict(best), subject)
+
+
+def _most(model: nn.Module, names: list[str]) -> bool:
+    return 2 * len(names) > len(list(model.parameters()))
+
+
+def _load(model: nn.Module, state: dict[str, Any], subject: Subject) -> list[str]:
     adapter = getattr(model, "state_dict_adapter", None)
     try:
         if adapter is not None:
