@@ -10,7 +10,6 @@ import inspect
 import json
 import math
 import sys
-import types
 from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import Any
@@ -19,7 +18,7 @@ from unittest.mock import patch
 import torch
 from torch import nn
 
-from automodel_lint.probe.worker import environment
+from automodel_lint.probe.worker import environment, stand_ins
 from automodel_lint.probe.worker.environment import Observed
 from automodel_lint.probe.worker.errors import missing_dependency
 from automodel_lint.probe.worker.tiny_config import arguments_of, find_config_class, merge, resolve
@@ -167,7 +166,7 @@ def _backend_way(cls: type, config: Any, recipe: dict[str, Any], backend: Any) -
 
 @contextlib.contextmanager
 def no_processors() -> Iterator[None]:
-    """Where a constructor that loads the processor or tokenizer of its checkpoint gets none, as there is no checkpoint."""
+    """Where a constructor that loads the processor or tokenizer of its checkpoint gets none: there is no checkpoint."""
     with contextlib.ExitStack() as stack:
         for name in ("AutoProcessor", "AutoTokenizer", "AutoImageProcessor"):
             loader = getattr(sys.modules.get("transformers"), name, None)
@@ -243,34 +242,18 @@ def randomise(model: nn.Module, seed: int) -> None:
         parameter.copy_(noise)
 
 
-# -- packages that cannot be installed here ---------------------------------------------------------------------------
-
-
-class ShortConvolution(nn.Conv1d):
-    """The parameters of flash-linear-attention's depthwise convolution."""
-
-    def __init__(self, hidden_size: int, kernel_size: int, bias: bool = False, dtype: Any = None, **_: Any) -> None:
-        super().__init__(hidden_size, hidden_size, kernel_size, groups=hidden_size, bias=bias, dtype=dtype)
-
-
-class FusedRMSNormGated(nn.Module):
-    """The parameter of flash-linear-attention's gated norm."""
-
-    def __init__(self, hidden_size: int, dtype: Any = None, **_: Any) -> None:
-        super().__init__()
-        self.weight = nn.Parameter(torch.ones(hidden_size, dtype=dtype))
-
-    def reset_parameters(self) -> None:
-        nn.init.ones_(self.weight)
+def set_defaults(recipe: dict[str, Any]) -> None:
+    """Replace defaults of functions that a recipe makes smaller, for this process: tables that no field shrinks."""
+    for path, values in recipe.get("defaults", {}).items():
+        function = resolve(path)
+        named = inspect.signature(function).parameters
+        made = {name: tuple(item) if isinstance(item, list) else item for name, item in values.items()}
+        late = {name: item for name, item in made.items() if named[name].kind is inspect.Parameter.KEYWORD_ONLY}
+        function.__kwdefaults__ = {**(function.__kwdefaults__ or {}), **late} or None
+        early = [p for p in named.values() if p.default is not p.empty and p.kind is not p.KEYWORD_ONLY]
+        function.__defaults__ = tuple(made.get(p.name, p.default) for p in early)
 
 
 def stand_in(package: str) -> None:
-    """Put a package that cannot be installed here into ``sys.modules``: layers as above, functions that do nothing."""
-    modules = json.loads(RECIPES.read_text(encoding="utf-8"))["stand_ins"][package]
-    for module, names in modules.items():
-        parent = ""
-        for part in module.split("."):
-            parent = f"{parent}.{part}".lstrip(".")
-            sys.modules.setdefault(parent, types.ModuleType(parent)).__path__ = []
-        for name in names:
-            setattr(sys.modules[module], name, globals().get(name, lambda *_, **__: None))
+    """Put layers in plain torch in the place of a package that cannot be installed here."""
+    stand_ins.put(json.loads(RECIPES.read_text(encoding="utf-8"))["stand_ins"][package])

@@ -38,8 +38,8 @@ class Written:
     """Makes values as recipes write them down.
 
     ``{"tokens": ["*", "image_token_id 4", "* 5"]}``: ids ``[2, S]`` (int64), ordinary ones and those of a field;
-    ``{"normal": [2, 12, "2*hidden_size"]}``: values of a normal distribution (fp32); ``{"value": …}``: a tensor of
-    what is written, or the value itself if it is no list; a list or an object: of such values.
+    ``{"normal": [2, 12, "2*hidden_size"]}``: values of a normal distribution (fp32), ``zeros`` likewise; ``{"value": …}``:
+    a tensor of what is written, or the value itself if it is no list; a list or an object: of such values.
     """
 
     config: Any
@@ -55,6 +55,8 @@ class Written:
             return self.tokens(written["tokens"])
         if "normal" in written:
             return torch.randn([self.size(item) for item in written["normal"]], generator=self.generator)
+        if "zeros" in written:
+            return torch.zeros([self.size(item) for item in written["zeros"]])
         if "value" in written:
             plain = written["value"]
             return torch.tensor(plain) if isinstance(plain, list) else plain
@@ -87,7 +89,7 @@ def _is_generative(config: Any) -> bool:
 
 def ordinary_ids(config: Any) -> torch.Tensor:
     """Return the token ids ``[N]`` (int64) of the vocabulary that have no special meaning."""
-    special = set(special_ids(config).values())
+    special = {item for _, item in _special(config)}
     return torch.tensor([i for i in range(vocabulary(config)) if i not in special])
 
 
@@ -101,14 +103,19 @@ def vocabulary(config: Any) -> int:
 
 
 def special_ids(config: Any) -> dict[str, int]:
-    """Return every token id that a configuration or a part of it names, by its field; the outer one wins."""
+    """Return a token id for every field of a configuration or a part of it that names one; the outer one wins."""
     found: dict[str, int] = {}
+    for name, item in _special(config):
+        found.setdefault(name, item)
+    return found
+
+
+def _special(config: Any) -> Iterator[tuple[str, int]]:
     for part in parts(config):
         for name, value in vars(part).items():
-            values = value if isinstance(value, (list, tuple)) else [value]
             if TOKEN.fullmatch(name):
-                found.update({name: item for item in values if type(item) is int and name not in found})
-    return found
+                values = value if isinstance(value, (list, tuple)) else [value]
+                yield from ((name, item) for item in values if type(item) is int)
 
 
 def parts(config: Any) -> Iterator[Any]:

@@ -47,7 +47,9 @@ class Subject:
         """Import the class as the registry does; raises whatever that raises."""
         for module in self.recipe.get("stand_ins", ()):
             building.stand_in(module)
-        return getattr(importlib.import_module(self.target.module), self.target.name)
+        found = getattr(importlib.import_module(self.target.module), self.target.name)
+        building.set_defaults(self.recipe)
+        return found
 
     @cached_property
     def cls(self) -> type[nn.Module]:

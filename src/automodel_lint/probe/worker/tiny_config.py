@@ -7,6 +7,7 @@ transposed weight shows. What a class needs beyond that is a recipe: data, see `
 
 from __future__ import annotations
 
+import functools
 import importlib
 import inspect
 import sys
@@ -43,8 +44,8 @@ def default_dict(config_class: type, given: dict[str, Any]) -> dict[str, Any]:
 def tiny_config(config_class: type, recipe: dict[str, Any], profile: str = DISTINCT) -> Any:
     """Return a tiny instance of a configuration class.
 
-    The recipe's ``given`` holds before shrinking, its ``set`` afterwards; ``parts`` are recipes for attributes that hold
-    a configuration of another class, which ``config_class`` does not make by itself.
+    The recipe's ``given`` holds before shrinking, its ``set`` afterwards; ``parts`` are recipes for attributes that
+    hold a configuration of another class, which ``config_class`` does not make by itself.
     """
     shrinker = Shrinker(keep_head_dim=profile == HEAD_DIM_KEPT)
     tiny = merge(shrinker.shrink(default_dict(config_class, recipe.get("given", {}))), recipe.get("set", {}))
@@ -75,9 +76,9 @@ def own_tiny_config(cls: type, config_class: type | None, tests: tuple[str, ...]
 
 
 def resolve(path: str) -> Any:
-    """Return the class or function that ``module:Class`` names."""
-    module, _, name = path.partition(":")
-    return getattr(sys.modules.get(module) or importlib.import_module(module), name)
+    """Return the class or function that ``module:Class`` or ``module:Class.function`` names."""
+    module, _, names = path.partition(":")
+    return functools.reduce(getattr, names.split("."), sys.modules.get(module) or importlib.import_module(module))
 
 
 def word_tokenizer(size: int) -> Any:

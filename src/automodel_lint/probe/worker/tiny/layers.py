@@ -23,7 +23,6 @@ PER_LAYER = "per_layer_config"
 LABELS = ("id2label", "label2id")
 
 
-
 @dataclass(frozen=True)
 class Plan:
     """Which layers of ``count`` stay: their old indices, rising."""

@@ -41,7 +41,9 @@ def _rules(*rules: tuple[str, int | dict[str, int] | None] | tuple[str, int | di
 
 HEAD_DIMS = re.compile(r"(swa_|global_|attention_|full_)?(attention_)?head_dim|head_size|kv_channels")
 ROTARY_DIM = re.compile(r".*rotary_dim|.*rope_dim")
-LINK = re.compile(r"(out|output|text|llm|lm|language|decoder|projection|mm_embed|output_proj)_?(hidden|dim|embed|dmodel).*")
+LINK = re.compile(
+    r"(out|output|text|llm|lm|language|decoder|projection|mm_embed|output_proj)_?(hidden|dim|embed|dmodel).*"
+)
 HIDDEN_NAME = re.compile(r"(.*_)?(hidden_size|hidden_dim|d_model|dmodel|embed_dim|emb_dim|width|n_embd)|dim|vision_dim")
 OTHER_WIDTH = re.compile(r"qkv|.*(expert|moe|inter|ffn|mlp|projector|projection)")
 ATTENTION_HEADS = re.compile(r"(.*_)?num_attention_heads|num_heads|n_heads?|heads|.*(encoder|decoder)_attention_heads")
@@ -90,8 +92,8 @@ RULES: tuple[Rule, ...] = _rules(
 class Sizes:
     """Gives out the sizes of one configuration or part of one.
 
-    ``node`` is the original; ``text_hidden`` the original hidden size of the text part of the whole, ``keep_head_dim`` leaves
-    the dimension of a head as it is.
+    ``node`` is the original; ``text_hidden`` the original hidden size of the text part of the whole, ``keep_head_dim``
+    leaves the dimension of a head as it is.
     """
 
     node: dict[str, Any]
@@ -158,7 +160,7 @@ class Sizes:
         """Whether a field of a tower or of the whole is the width of the text part."""
         if LINK.fullmatch(name):
             return True
-        return self.role != TEXT and value == self.text_hidden and "hidden_size" != name and value >= 256
+        return self.role != TEXT and value == self.text_hidden and name != "hidden_size" and value >= 256
 
     def _hidden_of(self, name: str, value: int) -> int:
         own = _first_int(self.node, HIDDEN_NAME)
