@@ -2,19 +2,15 @@
 
 from __future__ import annotations
 
-import re
 from collections.abc import Iterable
 
-
-def folded(names: Iterable[str]) -> list[str]:
-    """Return the names with every index in them as ``*``, each once, in their order."""
-    return list(dict.fromkeys(re.sub(r"(?<=\.)\d+(?=\.|$)|^\d+(?=\.)", "*", name) for name in names))
+from automodel_lint.probe.worker.folding import folded
 
 
 def listed(names: Iterable[str], most: int = 3) -> str:
     """Return names for a sentence: ```a.*.weight`, `b` (and 4 more, 20 tensors in all)``."""
     every = list(names)
-    short = folded(every)
+    short = list(dict.fromkeys(map(folded, every)))
     notes = [f"and {len(short) - most} more"] if len(short) > most else []
     notes += [f"{len(every)} tensors in all"] if len(every) > len(short) else []
     return ", ".join(f"`{name}`" for name in short[:most]) + (f" ({', '.join(notes)})" if notes else "")

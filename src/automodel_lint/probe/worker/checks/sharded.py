@@ -1,0 +1,94 @@
+"""NAM913: does a model keep its ties, its fp32 tensors and its gradients when it is sharded over two ranks?"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+
+import torch
+from torch import nn
+
+from automodel_lint.probe.protocol import Fault
+from automodel_lint.probe.worker.checks import NotProbed, check
+from automodel_lint.probe.worker.errors import missing_dependency, one_line
+from automodel_lint.probe.worker.fp32 import fp32_expectations
+from automodel_lint.probe.worker.ranks import RanksFailed, on_ranks
+from automodel_lint.probe.worker.sharded_step import Lost, Rank
+from automodel_lint.probe.worker.sharding import can_shard_experts
+from automodel_lint.probe.worker.subject import Subject
+from automodel_lint.probe.worker.tensor_names import listed
+from automodel_lint.probe.worker.variants import tie_settings, with_tie
+
+RANKS = 2
+SECONDS = 30.0  # for the two ranks of one setting
+
+
+@dataclass(frozen=True)
+class Setting:
+    """How to shard: tie or not, computing in which dtype, experts over how many ranks."""
+
+    tied: bool | None
+    dtype: torch.dtype
+    experts: int
+
+    def __str__(self) -> str:
+        experts = f", experts over {self.experts} ranks" if self.experts > 1 else ""
+        return f"{str(self.dtype).removeprefix('torch.')}{experts}"
+
+
+@check("NAM913", order=90)
+def sharded(subject: Subject) -> Iterator[Fault]:
+    seen: set[str] = set()
+    done: list[str] = []
+    failure: RanksFailed | None = None
+    for setting, model in _settings(subject):
+        try:
+            losses = _on_two_ranks(subject, setting, model)
+        except RanksFailed as error:
+            failure = failure or error
+            continue
+        done.append(str(setting))
+        for what, names, detail in losses:
+            if (what, *names) not in seen:
+                seen.add((what, *names))
+                fields = {"what": what, "names": listed(names) or "the logits", "detail": f"{detail} ({setting})"}
+                yield Fault(fields, {"tensor": names[0]} if names else {})
+    if failure:
+        raise NotProbed(f"{failure}")
+    subject.figure(f"{len(done)} ways to shard: {'; '.join(done)}")
+
+
+def _settings(subject: Subject) -> Iterator[tuple[Setting, nn.Module]]:
+    ties = tie_settings(subject.cls)
+    fp32 = Setting(ties[-1], torch.float32, 1)
+    model = subject.fresh(with_tie(subject.config(), fp32.tied), fp32.dtype)
+    try:
+        with torch.no_grad():
+            subject.run(model, subject.inputs(model))
+    except Exception as error:
+        missing = missing_dependency(error, subject.package)
+        cause = f"needs {missing}" if missing else one_line(error, subject.package)
+        raise NotProbed(f"its forward does not run on one process: {cause}") from error
+    yield fp32, model
+    experts = can_shard_experts(subject.framework, model)
+    if experts:
+        setting = Setting(ties[0], torch.float32, 2)
+        yield setting, subject.fresh(with_tie(subject.config(), setting.tied), setting.dtype)
+    setting = Setting(ties[-1], torch.bfloat16, 2 if experts else 1)
+    model = subject.fresh(with_tie(subject.config(), setting.tied), setting.dtype)
+    if fp32_expectations(model):
+        yield setting, model
+
+
+def _on_two_ranks(subject: Subject, setting: Setting, model: nn.Module) -> list[Lost]:
+    given = [subject.inputs(model, seed=rank) for rank in range(RANKS)]
+
+    def body(rank: int) -> list[Lost]:
+        torch.manual_seed(subject.job.seed)
+        inside = Rank(subject, rank, RANKS, model, given[rank])
+        if setting.dtype == torch.float32:
+            return list(inside.one_step(setting.experts))
+        return list(inside.pins(setting.dtype, setting.experts))
+
+    first, *others = on_ranks(body, subject.package, SECONDS, RANKS)
+    return [tuple(one) for one in [*first, *(lost for other in others for lost in other if lost not in first)]]

@@ -1,0 +1,163 @@
+"""What one rank does with a model: the same before it is sharded and after, and the difference."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from typing import Any
+
+import torch
+import torch.distributed as dist
+from torch import nn
+
+from automodel_lint.probe.worker import building, inputs
+from automodel_lint.probe.worker.fp32 import fp32_expectations, plant, tensors_of, what_was_lost, word
+from automodel_lint.probe.worker.sharding import is_spread_expert, shard, whole
+from automodel_lint.probe.worker.subject import Subject
+
+TOLERANCE = 1e-3  # of the largest value of a tensor, in fp32
+NOISE = 1e-5  # of the largest gradient of all: below, a gradient is rounding
+
+Lost = tuple[str, list[str], str]  # what is lost, of which tensors, a detail
+Named = dict[str, torch.Tensor]
+
+
+class Rank:
+    """One of ``count`` ranks with a model that is the same on all, and inputs that are this rank's own."""
+
+    def __init__(self, subject: Subject, rank: int, count: int, model: nn.Module, given: dict[str, Any]):
+        self.subject, self.rank, self.count = subject, rank, count
+        self.model, self.given = model, given
+
+    def one_step(self, experts: int) -> Iterator[Lost]:
+        """Compare logits and gradients in fp32; the batch of the unsharded model is that of all ranks."""
+        ties = list(_aliases(self.model))
+        logits, gradients = self._backward()
+        expected = self._mean(gradients)
+        self._shard(torch.float32, experts)
+        now = dict(self.model.named_parameters(remove_duplicate=False))
+        broken = [name for first, name in ties if now.get(first) is not now.get(name)]
+        if broken:
+            yield "sharding breaks the tie of", broken, "it is no longer the parameter of the embedding"
+        sharded_logits, gradients = self._backward()
+        change = _relative(sharded_logits, logits)
+        if not change <= TOLERANCE:
+            yield "sharding changes the output of", [], f"by {change:.1e} of the largest value"
+        yield from self._differences(expected, gradients, now)
+
+    def pins(self, dtype: torch.dtype, experts: int) -> Iterator[Lost]:
+        """See whether what must stay in fp32 does, stored and computed with, in a model that computes in ``dtype``."""
+        planted = plant(self.model, list(fp32_expectations(self.model)))
+        runs = self._runs(dtype)
+        self._shard(dtype, experts)
+        stored = {name: whole(tensor) for name, tensor in tensors_of(self.model).items() if name in planted}
+        absent = [name for name in planted if name not in stored]
+        lost = {name: why for name in stored if (why := what_was_lost(stored[name], planted[name]))}
+        if absent:
+            yield "sharding loses", absent, "it must stay in fp32"
+        if lost:
+            yield "sharding takes out of fp32", list(lost), next(iter(lost.values()))
+        elif runs:
+            used = self._dtypes_in_use(dtype, [name for name in stored if name not in lost])
+            if used:
+                yield "the sharded model computes out of fp32 with", list(used), f"in {next(iter(used.values()))}"
+
+    def _shard(self, dtype: torch.dtype, experts: int) -> None:
+        self.model.zero_grad(set_to_none=True)
+        self.model = shard(self.subject.framework, self.model, dtype, experts, self.count)
+
+    def _backward(self) -> tuple[torch.Tensor, Named]:
+        """Return logits and the gradients, as they lie on this rank, of a weighting of them that is this rank's own."""
+        self.model.zero_grad(set_to_none=True)
+        output = inputs.logits_of(building.call(self.model, self.given, self.subject.observed))
+        logits = output.float().masked_fill(~output.isfinite(), 0)
+        weights = torch.randn(logits.shape, generator=torch.Generator().manual_seed(self.rank))
+        (logits * weights / weights.numel() ** 0.5).sum().backward()
+        return logits.detach(), {name: p.grad for name, p in self.model.named_parameters() if p.grad is not None}
+
+    def _mean(self, gradients: Named) -> Named:
+        """Return the mean over the ranks, of the parameters that have a gradient on any."""
+        shapes = {name: p.shape for name, p in self.model.named_parameters()}
+        flat = torch.cat([gradients.get(name, torch.zeros(shape)).flatten() for name, shape in shapes.items()])
+        dist.all_reduce(flat)
+        parts = (flat / self.count).split([shape.numel() for shape in shapes.values()])
+        means = {name: part.reshape(shapes[name]) for name, part in zip(shapes, parts, strict=True)}
+        largest = max((float(mean.abs().max()) for mean in means.values() if mean.numel()), default=0.0)
+        return {n: mean for n, mean in means.items() if mean.numel() and mean.abs().max() > NOISE * largest}
+
+    def _differences(self, expected: Named, gradients: Named, now: Named) -> Iterator[Lost]:
+        present = torch.tensor([float(name in gradients) for name in expected])
+        dist.all_reduce(present, dist.ReduceOp.MIN)
+        missing = [name for name, there in zip(expected, present.tolist(), strict=True) if not there]
+        wrong: dict[str, str] = {}
+        for name in expected:
+            if name not in missing:
+                got = whole(gradients[name]).float()
+                how = _difference(got, expected[name], is_spread_expert(now[name]))
+                if how:
+                    wrong[name] = how
+        if missing:
+            yield "sharding loses the gradient of", missing, "on one process it has one"
+        if wrong:
+            yield "sharding changes the gradient of", list(wrong), next(iter(wrong.values()))
+
+    @torch.no_grad()
+    def _runs(self, dtype: torch.dtype) -> bool:
+        """Tell whether the model runs in ``dtype`` before it is sharded."""
+        self.given = {
+            name: value.to(dtype) if isinstance(value, torch.Tensor) and value.is_floating_point() else value
+            for name, value in self.given.items()
+        }
+        try:
+            building.call(self.model, self.given, self.subject.observed)
+        except Exception:  # on a CPU; the same on every rank
+            return False
+        return True
+
+    @torch.no_grad()
+    def _dtypes_in_use(self, dtype: torch.dtype, names: list[str]) -> dict[str, str]:
+        """Return the tensors that are not in fp32 when their module runs, with the dtype that they are in."""
+        used: dict[str, str] = {}
+        hooks = []
+        for name in names:
+            owner, _, local = name.rpartition(".")
+
+            def look(module: nn.Module, _: Any, name: str = name, local: str = local) -> None:
+                tensor = getattr(module, local, None)
+                if isinstance(tensor, torch.Tensor) and tensor.dtype != torch.float32:
+                    used[name] = word(tensor.dtype)
+
+            hooks.append(self.model.get_submodule(owner).register_forward_pre_hook(look))
+        try:
+            building.call(self.model, self.given, self.subject.observed)
+        finally:
+            for hook in hooks:
+                hook.remove()
+        return used
+
+
+def _aliases(model: nn.Module) -> Iterator[tuple[str, str]]:
+    """Yield the first name of a parameter with each further name of it."""
+    first: dict[int, str] = {}
+    for name, parameter in model.named_parameters(remove_duplicate=False):
+        if first.setdefault(id(parameter), name) != name:
+            yield first[id(parameter)], name
+
+
+def _relative(one: torch.Tensor, other: torch.Tensor) -> float:
+    """The largest difference, in units of the largest value of ``other``."""
+    if one.shape != other.shape:
+        return float("inf")
+    return float((one - other).abs().max() / other.abs().max().clamp_min(1e-12))
+
+
+def _difference(got: torch.Tensor, want: torch.Tensor, scaled: bool) -> str | None:
+    """Say how a gradient differs, ``None`` if it does not, or only by a factor where it is ``scaled`` later."""
+    if got.shape != want.shape:
+        return f"its shape is {list(got.shape)}, not {list(want.shape)}"
+    change = _relative(got, want)
+    if change <= TOLERANCE:
+        return None
+    factor = float((got * want).sum() / want.square().sum())
+    if abs(factor) > TOLERANCE and _relative(got / factor, want) <= TOLERANCE:
+        return None if scaled else f"it is {factor:.3g} times that of one process"
+    return f"it differs by {change:.1e} of its largest value"
