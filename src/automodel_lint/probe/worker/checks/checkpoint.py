@@ -70,11 +70,12 @@ def _settings(subject: Subject) -> Iterator[tuple[Any, torch.dtype, list[Layout]
 
 @dataclass(frozen=True)
 class Lost:
-    """What a round trip loses, of which tensors; or ``at``, the line that raised."""
+    """What a round trip loses, of which tensors; or ``at``, the line that raised, and the error in words."""
 
     what: str
     names: tuple[str, ...] = ()
     at: dict[str, Any] | None = None
+    error: str = ""
 
 
 class _Seen:
@@ -96,7 +97,7 @@ class _Seen:
 def _fault(lost: Lost, layout: Layout, dtype: torch.dtype) -> Fault:
     where = f"{layout.name}, {str(dtype).removeprefix('torch.')}"
     at = {"tensor": lost.names[0]} if lost.at is None else lost.at
-    return Fault({"layout": where, "what": lost.what, "names": listed(lost.names) or "the model"}, at)
+    return Fault({"layout": where, "what": lost.what, "names": listed(lost.names) or lost.error}, at)
 
 
 @torch.no_grad()
@@ -146,8 +147,8 @@ def _round_trip(
         missing = missing_dependency(error, subject.package)
         if is_out_of_memory(error) or missing:
             raise NotProbed(f"needs {missing or 'more memory'}") from error
-        text = f"cannot be {step}: {one_line(error, subject.package)}"
-        lost = [Lost(text, at=_own_line(subject, error))]
+        text = one_line(error, subject.package)
+        lost = [Lost(f"the model cannot be {step}:", at=_own_line(subject, error), error=text)]
     yield from lost
 
 
@@ -266,7 +267,11 @@ def _by_mixin(subject: Subject) -> Layout:
     def read(model: nn.Module, folder: str) -> nn.Module:
         dtype = next((p.dtype for p in model.parameters()), torch.float32)
         with building.default_dtype(dtype):
-            return cls.from_pretrained(folder)
+            made = cls.from_pretrained(folder)
+        cast = subject.framework.find("cast_model_to_dtype")
+        if cast and any(p.dtype != dtype for p in made.parameters() if p.is_floating_point()):
+            cast(made, dtype)  # as what was saved has been
+        return made
 
     return Layout("save_pretrained", lambda model, folder: model.save_pretrained(folder), read)
 

@@ -46,7 +46,7 @@ def low_memory_lie(subject: Subject) -> Iterator[Fault]:
             try:
                 lost, count, shared = _read(subject, mine, kind, seed)
             except AdapterRaised as raised:
-                what, lost = f"raises in `{raised.call}`", [raised.call]
+                what, lost = "raises", [raised.call]
                 detail = f"{where} on {device}: {one_line(raised.cause, subject.package)}"
                 at = place_in(raised.cause, subject.package)
             else:
@@ -57,7 +57,7 @@ def low_memory_lie(subject: Subject) -> Iterator[Fault]:
                 at = {}
             if lost and folded(lost) not in seen:
                 seen.add(folded(lost))
-                names = "" if at else folded(lost)
+                names = f"in `{lost[0]}`" if at else folded(lost)
                 at = at or place_of(model.state_dict_adapter, "to_hf", lost)
                 yield Fault({"what": what, "names": names, "detail": detail}, at)
     subject.figure("; ".join(notes))
