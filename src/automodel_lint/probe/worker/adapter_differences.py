@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterator
 from dataclasses import dataclass
 
@@ -16,13 +17,16 @@ from automodel_lint.probe.worker.adapter_calls import (
     folded,
 )
 
+COUNT = re.compile(r"\b(one tensor|\d+ tensors)\b")
+
 
 @dataclass(frozen=True)
 class Difference:
     """One way in which an adapter breaks a state.
 
     ``what`` it does to ``names``, in which ``method``; ``instead`` are the names that stand in their place, if any.
-    ``group`` tells what has one cause: the names, where it is empty.
+    ``verb`` is ``what`` without how many: differences of one verb with names in common have one cause, or any of one
+    verb where ``global_cause`` says so.
     """
 
     what: str
@@ -30,11 +34,15 @@ class Difference:
     detail: str
     method: str
     instead: tuple[str, ...] = ()
-    group: str = ""
+    global_cause: bool = False
 
-    def cause(self) -> tuple[str, str]:
-        """Return what is equal for differences that one edit repairs."""
-        return self.method, self.group or self.what.partition(" ")[0] + folded(self.names)
+    @property
+    def verb(self) -> tuple[str, str]:
+        return self.method, COUNT.sub("", self.what)
+
+    def has_cause_of(self, other: Difference) -> bool:
+        """Tell whether one edit repairs both."""
+        return self.verb == other.verb and (self.global_cause or bool(set(self.names) & set(other.names)))
 
 
 def of_round_trip(calls: AdapterCalls, own: State, before: State, after: State) -> Iterator[Difference]:
@@ -69,7 +77,9 @@ def of_lora(before: State, hf: State, after: State) -> Iterator[Difference]:
     outside = tuple(n for n in sorted(hf) if not n.startswith(PEFT_PREFIX))
     if outside:
         what = f"exports {counted(outside)} of LoRA without `{PEFT_PREFIX}` in front"
-        yield Difference(what, outside, "which PEFT does not find when it loads the adapter", "to_hf", group="prefix")
+        yield Difference(
+            what, outside, "PEFT finds none of them when it loads the exported adapter", "to_hf", global_cause=True
+        )
 
 
 def of_announced_names(calls: AdapterCalls) -> Iterator[Difference]:
@@ -87,7 +97,9 @@ def of_announced_names(calls: AdapterCalls) -> Iterator[Difference]:
         yield Difference(f"announces {counted(names)} too many", names, "`to_hf` does not write them", method)
 
 
-def of_single_tensors(calls: AdapterCalls, native: State, hf: State, notes: list[str]) -> Iterator[Difference]:
+def of_single_tensors(
+    calls: AdapterCalls, native: State, hf: State, broken: set[str], notes: list[str]
+) -> Iterator[Difference]:
     """Compare what comes out tensor by tensor with what ``to_hf`` makes of the same tensor.
 
     A component of the model in which ``to_hf`` joins tensors is left out, since there nothing can come out right one by
@@ -105,7 +117,7 @@ def of_single_tensors(calls: AdapterCalls, native: State, hf: State, notes: list
     names, values = [], []
     for name, one in made_of.items():
         made = alone[name]
-        if made is None or _component(name) in kept:
+        if made is None or name in broken or _component(name) in kept:
             continue
         if one.keys() != made.keys():
             names.append(name)
@@ -134,11 +146,11 @@ def _values(before: State, after: State, wrong: list[str]) -> Iterator[Differenc
     for names, verb in ((rounded, "rounds"), (other, "changes the values of")):
         if names:
             worst = max(float((before[n].double() - after[n].double()).abs().max()) for n in names)
-            detail = f"by up to {worst:.2g}"
+            detail = f"off by up to {worst:.2g}"
             if names is rounded:
                 was, now = (str(s[names[0]].dtype).removeprefix("torch.") for s in (before, after))
-                detail = f"{was} comes back as {now}, {detail} off"
-            yield Difference(f"{verb} {counted(names)}", names, detail, "from_hf", group=verb if rounded else "")
+                detail = f"{was} comes back as {now}, {detail}"
+            yield Difference(f"{verb} {counted(names)}", names, detail, "from_hf", global_cause=bool(rounded))
 
 
 def _loaded_through_views(adapter: object) -> set[str]:

@@ -60,7 +60,7 @@ def _configurations(subject: Subject) -> Iterator[tuple[str, Any]]:
         try:
             whole = merge(subject.recipe, recipe)
             yield (
-                f"{name} on",
+                name,
                 building.tiny_config(subject.cls, subject.config_class, subject.target.architectures, whole),
             )
         except Exception:

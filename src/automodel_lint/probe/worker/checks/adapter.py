@@ -30,7 +30,7 @@ from automodel_lint.probe.worker.subject import Subject
 
 @check("NAM906", order=20)
 def adapter_round_trip(subject: Subject) -> Iterator[Fault]:
-    found: dict[tuple, list[tuple[str, Difference]]] = {}
+    found: list[list[tuple[str, Difference]]] = []
     raised: dict[str, tuple[str, AdapterRaised]] = {}
     notes: list[str] = []
     models = _models(subject, notes)
@@ -38,16 +38,16 @@ def adapter_round_trip(subject: Subject) -> Iterator[Fault]:
         calls = AdapterCalls(subject, model, copied(model.state_dict_adapter))
         try:
             for difference in _all_differences(subject, where, calls, notes, thorough=number == 0):
-                found.setdefault(difference.cause(), []).append((where, difference))
+                _add(found, where, difference)
         except AdapterRaised as error:
             raised.setdefault(error.call, (where, error))
     for where, error in raised.values():
-        fields = {"what": f"raises in `{error.call}`", "names": ""}
+        fields = {"what": "raises", "names": f"in `{error.call}`"}
         fields["detail"] = f"{where}, {one_line(error.cause, subject.package)}"
         yield Fault(
             fields, place_in(error.cause, subject.package) or place_of(models[0][1].state_dict_adapter, error.call)
         )
-    for same_cause in found.values():
+    for same_cause in found:
         yield _fault(models[0][1].state_dict_adapter, same_cause)
     subject.figure("; ".join(notes))
 
@@ -70,12 +70,16 @@ def _all_differences(
     native = distinct_values(own, subject.job.seed)
     hf = calls.to_hf(native)
     notes.append(f"{len(native)} tensors {where}")
-    yield from differences.of_round_trip(calls, own, native, calls.from_hf({k: v.clone() for k, v in hf.items()}))
+    broken: set[str] = set()
+    after = calls.from_hf({name: tensor.clone() for name, tensor in hf.items()})
+    for difference in differences.of_round_trip(calls, own, native, after):
+        broken.update(difference.names)
+        yield difference
     yield from differences.of_announced_names(calls)
-    yield from differences.of_single_tensors(calls, native, hf, notes if thorough else [])
+    yield from differences.of_single_tensors(calls, native, hf, broken, notes if thorough else [])
     if not thorough:
         return
-    yield from _of_lora(calls, subject.job.seed, notes)
+    yield from _of_lora(calls, broken, subject.job.seed, notes)
     if calls.model is not subject.model:
         return  # the reference has the configuration without the option
     try:
@@ -84,9 +88,10 @@ def _all_differences(
         notes.append(f"names not compared with a reference: {reason}")
 
 
-def _of_lora(calls: AdapterCalls, seed: int, notes: list[str]) -> Iterator[Difference]:
+def _of_lora(calls: AdapterCalls, broken: set[str], seed: int, notes: list[str]) -> Iterator[Difference]:
     """Low-rank adapters go through the same methods, under PEFT's names, when they are saved and resumed from."""
-    lora = lora_state(calls.model, seed)
+    modules = {name.rpartition(".")[0] for name in broken}
+    lora = {n: t for n, t in lora_state(calls.model, seed).items() if n.rpartition(".lora_")[0] not in modules}
     if not lora:
         return
     try:
@@ -99,10 +104,19 @@ def _of_lora(calls: AdapterCalls, seed: int, notes: list[str]) -> Iterator[Diffe
     yield from differences.of_lora(lora, hf, back)
 
 
+def _add(found: list[list[tuple[str, Difference]]], where: str, difference: Difference) -> None:
+    """Put a difference to those that have its cause."""
+    same = next((group for group in found if difference.has_cause_of(group[0][1])), None)
+    if same is None:
+        found.append([(where, difference)])
+    else:
+        same.append((where, difference))
+
+
 def _fault(adapter: Any, same_cause: list[tuple[str, Difference]]) -> Fault:
     where, first = same_cause[0]
-    detail = f"{where}, {first.detail}"
-    others = [f"{w}: {folded(d.names)}" for w, d in same_cause[1:] if set(d.names) != set(first.names)]
+    detail = first.detail if where == "in fp32" else f"{where}, {first.detail}"
+    others = [f"{w}: {folded(d.names)}" for w, d in same_cause[1:] if w != where and set(d.names) != set(first.names)]
     if others:
         detail += f"; {'; '.join(others[:2])}"
     fields = {"what": first.what, "names": folded(first.names), "detail": detail}
