@@ -21,10 +21,11 @@ from torch import nn
 from automodel_lint.probe.worker import environment, stand_ins
 from automodel_lint.probe.worker.environment import Observed
 from automodel_lint.probe.worker.errors import missing_dependency
-from automodel_lint.probe.worker.tiny_config import arguments_of, find_config_class, merge, resolve
+from automodel_lint.probe.worker.tiny_config import PROFILES, arguments_of, find_config_class, merge, resolve
 from automodel_lint.probe.worker.tiny_config import tiny_config as derived
 
 RECIPES = Path(__file__).with_name("recipes.json")
+RECIPE_KEYS = ("config_class", "given", "set", "parts", "arguments", "defaults", "inputs", "stand_ins", "function")
 
 
 def recipe_for(architectures: tuple[str, ...], own: dict[str, Any]) -> dict[str, Any]:
@@ -32,7 +33,8 @@ def recipe_for(architectures: tuple[str, ...], own: dict[str, Any]) -> dict[str,
 
     A class is found by any of its architecture names. ``given`` and ``set`` are fields of its configuration before and
     after shrinking, ``parts`` configurations of other classes in it, ``arguments`` calls that make further arguments
-    of the constructor, ``variants`` recipes to lay over this one, ``function`` a ``module:function`` that makes it all.
+    of the constructor, ``defaults`` those of functions, ``inputs`` arguments of ``forward``, ``variants`` recipes to lay
+    over this one, ``function`` a ``module:function`` that returns the configuration.
     """
     shipped = json.loads(RECIPES.read_text(encoding="utf-8"))["classes"]
     recipe: dict[str, Any] = {}
@@ -49,9 +51,15 @@ def config_class_of(
     return resolve(named) if named else find_config_class(cls, architectures, package, registry)
 
 
-def tiny_config(cls: type, config_class: type, architectures: tuple[str, ...], recipe: dict[str, Any]) -> Any:
+def tiny_config(
+    cls: type,
+    config_class: type,
+    architectures: tuple[str, ...],
+    recipe: dict[str, Any],
+    profile: str = PROFILES[0],
+) -> Any:
     """Return a tiny configuration of a class."""
-    config = derived(config_class, recipe)
+    config = derived(config_class, recipe, profile)
     if "architectures" not in recipe.get("set", {}):
         config.architectures = [architectures[0]]
     return config
@@ -112,7 +120,7 @@ def _ways(cls: type, config: Any, arguments: dict[str, Any]) -> Iterator[Way]:
     yield [], lambda: cls(config, **arguments)
     for attention in ATTENTIONS:
         other = copy.deepcopy(untouched)
-        _set_attention(other, attention)
+        set_attention(other, attention)
         yield [f"attention {attention}"], lambda other=other: cls(other, **arguments)
     if "transformers" in sys.modules:
         yield ["without the initialisation of transformers"], lambda: _uninitialised(cls, untouched, arguments)
@@ -137,12 +145,13 @@ def _first_that_works(ways: Iterator[Way], package: str) -> tuple[nn.Module, lis
     raise errors[0]
 
 
-def _set_attention(config: Any, attention: str) -> None:
+def set_attention(config: Any, attention: str) -> None:
+    """Name the implementation of attention in a configuration of transformers and in every part of it."""
     for part in (config, *(value for value in vars(config).values() if hasattr(value, "to_dict"))):
         if part is config:
             config._attn_implementation = attention
         else:
-            _set_attention(part, attention)
+            set_attention(part, attention)
 
 
 def _cpu_backends(cls: type, model: nn.Module) -> list[Any]:

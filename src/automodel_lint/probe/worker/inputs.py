@@ -17,19 +17,22 @@ GENERATIVE = ("ForCausalLM", "ForConditionalGeneration")
 
 
 def tiny_inputs(
-    model: nn.Module, config: Any, recipe: dict[str, Any], seed: int = 0, modality: str | None = None
+    model: nn.Module, config: Any, recipe: dict[str, Any], seed: int = 0, extras: tuple[str, ...] = ()
 ) -> dict[str, Any]:
     """Return keyword arguments for ``forward``: ``input_ids`` ``[2, 12]`` (int64) and what the class needs beside them.
 
-    The ids are none that the configuration names as special. ``modality="text"`` leaves out pixels.
+    The ids are none that the configuration names as special. ``extras`` names optional arguments to give as well:
+    ``attention_mask`` of ones, ``position_ids`` that count; both ``[2, 12]`` (int64).
     """
     generator = torch.Generator().manual_seed(seed)
     written = Written(config, generator)
     own = {name: written.value(value) for name, value in recipe.get("inputs", {}).items()}
     known = inspect.signature(model.forward).parameters
     made = {"input_ids": written.tokens([f"* {LENGTH}"])} if "input_ids" in known else {}
-    if "attention_mask" in known and not _is_generative(config):
+    if "attention_mask" in known and (not _is_generative(config) or "attention_mask" in extras):
         made["attention_mask"] = torch.ones(BATCH, LENGTH, dtype=torch.int64)
+    if "position_ids" in known and "position_ids" in extras:
+        made["position_ids"] = torch.arange(LENGTH).expand(BATCH, -1)
     return {name: value for name, value in {**made, **own}.items() if value is not None}
 
 

@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+import contextlib
 import copy
 import importlib
+import itertools
 from functools import cached_property
 from typing import Any
 
@@ -11,11 +13,12 @@ import torch
 from torch import nn
 
 from automodel_lint.probe.protocol import Job, Target
-from automodel_lint.probe.worker import building, inputs
+from automodel_lint.probe.worker import building, inputs, pixels
 from automodel_lint.probe.worker.checks import NotProbed
 from automodel_lint.probe.worker.environment import Observed
 from automodel_lint.probe.worker.errors import one_line
 from automodel_lint.probe.worker.framework import Framework
+from automodel_lint.probe.worker.trial import Trial, choose
 
 
 class Subject:
@@ -31,6 +34,7 @@ class Subject:
         self.framework = Framework(job.framework)
         self.recipe = building.recipe_for(target.architectures, job.tiny)
         self.measured: str | None = None
+        self.how: list[str] = []  # what the last construction did otherwise than the class by itself
         self.new_facts: dict[str, Any] = {}
 
     def figure(self, text: str) -> None:
@@ -67,27 +71,36 @@ class Subject:
     # -- configurations -------------------------------------------------------------------------------------------
 
     @cached_property
-    def config_class(self) -> type:
-        """The configuration class that the class is made for."""
-        found = building.config_class_of(
+    def found_config_class(self) -> type | None:
+        """The configuration class that the class is made for, ``None`` if none can be told."""
+        return building.config_class_of(
             self.cls, self.target.architectures, self.recipe, self.package, self.job.registry
         )
-        if found is None:
+
+    @property
+    def config_class(self) -> type:
+        """The configuration class that the class is made for."""
+        if self.found_config_class is None:
             raise NotProbed("no configuration class found for it")
-        return found
+        return self.found_config_class
+
+    @property
+    def trial(self) -> Trial:
+        """The tiny configuration that was chosen by trying, and what it needed to run."""
+        if isinstance(self._trial, NotProbed):
+            raise self._trial
+        return self._trial
 
     @cached_property
-    def _tiny(self) -> Any:
+    def _trial(self) -> Trial | NotProbed:
         try:
-            return building.tiny_config(self.cls, self.config_class, self.target.architectures, self.recipe)
-        except NotProbed:
-            raise
-        except Exception as error:
-            raise NotProbed(f"no tiny configuration: {one_line(error, self.package)}") from error
+            return choose(self)
+        except NotProbed as reason:
+            return reason
 
     def config(self, **changes: Any) -> Any:
         """Return a new tiny configuration with ``changes`` to its top-level fields."""
-        made = copy.deepcopy(self._tiny)
+        made = copy.deepcopy(self.trial.config)
         for name, value in changes.items():
             setattr(made, name, value)
         return made
@@ -100,7 +113,8 @@ class Subject:
         Parameters hold whatever construction left in them. Raises whatever construction raises.
         """
         made = self.config() if config is None else config
-        return building.construct(self.cls, made, self.recipe, dtype, self.package, self.observed)
+        self.how = []
+        return building.construct(self.cls, made, self.recipe, dtype, self.package, self.observed, self.how)
 
     def fresh(self, config: Any = None, dtype: torch.dtype = torch.float32) -> nn.Module:
         """Return a new model with reproducible random parameters, in evaluation mode.
@@ -137,12 +151,33 @@ class Subject:
     # -- running --------------------------------------------------------------------------------------------------
 
     def inputs(self, model: nn.Module | None = None, seed: int = 0, modality: str | None = None) -> dict[str, Any]:
-        """Return keyword arguments for ``forward``: token ids ``[B, S]`` (int64), and pixels for a multimodal class.
+        """Return keyword arguments for ``forward``: token ids ``[B, S]`` (int64), and what the class needs beside them.
 
-        ``modality="text"`` leaves the pixels out.
+        With ``modality="image"`` the rows hold an image each, and pixels are among the arguments.
+
+        Raises:
+            NotProbed: if it takes no images, or none that could be made.
         """
         made = self.model if model is None else model
-        return inputs.tiny_inputs(made, self.config(), self.recipe, seed, modality)
+        if modality == "image":
+            return self._with_image(made, seed)
+        return inputs.tiny_inputs(made, self.config(), self.recipe, seed, extras=self.trial.extras)
+
+    def _with_image(self, model: nn.Module, seed: int) -> dict[str, Any]:
+        if self.image_form is None:
+            raise NotProbed("it takes no images, or none that could be made")
+        forms = pixels.image_inputs(model, self.config(), self.recipe, seed)
+        return next(itertools.islice(forms, self.image_form, None))
+
+    @cached_property
+    def image_form(self) -> int | None:
+        """Which of the forms of :func:`pixels.image_inputs` its ``forward`` takes, ``None`` if none."""
+        with torch.random.fork_rng(devices=[]):
+            for place, arguments in enumerate(pixels.image_inputs(self.model, self.config(), self.recipe)):
+                with contextlib.suppress(Exception), torch.no_grad():
+                    self.run(self.model, arguments)
+                    return place
+        return None
 
     def run(self, model: nn.Module, arguments: dict[str, Any]) -> torch.Tensor:
         """Call ``forward`` on the CPU and return its logits ``[B, S, V]`` (or what it returns in their place)."""

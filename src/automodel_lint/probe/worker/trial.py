@@ -1,0 +1,138 @@
+"""Chooses, by trying, the tiny configuration and the arguments with which a class runs."""
+
+from __future__ import annotations
+
+import copy
+import itertools
+import json
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING, Any
+
+import torch
+
+from automodel_lint.probe.worker import building, inputs
+from automodel_lint.probe.worker.checks import NotProbed
+from automodel_lint.probe.worker.errors import missing_dependency, one_line
+from automodel_lint.probe.worker.tiny_config import PROFILES, own_tiny_config, resolve
+
+if TYPE_CHECKING:
+    from automodel_lint.probe.worker.subject import Subject
+
+EXTRAS = ((), ("attention_mask",), ("attention_mask", "position_ids"))
+OWN = "the authors' own"
+
+
+@dataclass
+class Trial:
+    """A configuration, and what became of it.
+
+    ``extras`` are the optional arguments without which ``forward`` raises, ``attention`` the implementation that had to
+    be named for it; ``first_error`` is what ``forward`` raised without these. ``told`` says what construction changed.
+    """
+
+    config: Any
+    profile: str
+    constructed: bool = False
+    ran: bool = False
+    attention: str | None = None
+    extras: tuple[str, ...] = ()
+    first_error: BaseException | None = None
+    told: list[str] = field(default_factory=list)
+
+
+def choose(subject: Subject) -> Trial:
+    """Return the first configuration with which the class runs, else the first with which it can be constructed.
+
+    Raises:
+        NotProbed: if no configuration can be made.
+    """
+    trials: list[Trial] = []
+    with torch.random.fork_rng(devices=[]):
+        for profile, make in _configs(subject):
+            try:
+                trials.append(_try(subject, make(), profile))
+            except NotProbed:
+                raise
+            except Exception as error:
+                trials.append(Trial(None, profile, first_error=error))
+            error = trials[-1].first_error
+            if trials[-1].ran or (error and missing_dependency(error, subject.package)):
+                break
+    for kind in ("ran", "constructed", "config"):
+        best = next((trial for trial in trials if getattr(trial, kind)), None)
+        if best:
+            _tell(subject, best)
+            return best
+    error = trials[0].first_error
+    assert error is not None
+    raise NotProbed(f"no tiny configuration: {one_line(error, subject.package)}") from error
+
+
+def _configs(subject: Subject) -> Iterator[tuple[str, Callable[[], Any]]]:
+    """The ways to make a configuration: the authors' own function, if there is one, else the profiles in turn."""
+    function = subject.recipe.get("function")
+    if function:
+        yield OWN, resolve(function)
+        return
+    own = own_tiny_config(subject.cls, subject.found_config_class)
+    if own is not None:
+        yield OWN, lambda: own
+        return
+    for profile in PROFILES:
+        yield (
+            profile,
+            lambda profile=profile: building.tiny_config(
+                subject.cls, subject.config_class, subject.target.architectures, subject.recipe, profile
+            ),
+        )
+
+
+def _try(subject: Subject, config: Any, profile: str) -> Trial:
+    """Construct and run, as it is and with what may be missing."""
+    trial = Trial(config, profile)
+    unset = getattr(config, "_attn_implementation", "") is None
+    for attention in (None, *(building.ATTENTIONS if unset else ())):
+        made = copy.deepcopy(config)
+        if attention:
+            building.set_attention(made, attention)
+        try:
+            model = subject.fresh(copy.deepcopy(made))
+        except NotProbed as reason:
+            trial.first_error = trial.first_error or reason.__cause__ or reason
+            return trial
+        trial.constructed, trial.told = True, list(subject.how)
+        for extras in EXTRAS:
+            error = _error_of_run(subject, model, made, extras)
+            if error is None:
+                trial.config, trial.attention, trial.extras, trial.ran = made, attention, extras, True
+                return trial
+            trial.first_error = trial.first_error or error
+            if missing_dependency(error, subject.package):
+                return trial
+    return trial
+
+
+def _error_of_run(subject: Subject, model: Any, config: Any, extras: tuple[str, ...]) -> Exception | None:
+    try:
+        with torch.no_grad():
+            subject.run(model, inputs.tiny_inputs(model, config, subject.recipe, extras=extras))
+    except Exception as error:
+        return error
+    return None
+
+
+def _tell(subject: Subject, trial: Trial) -> None:
+    """Report what was derived, for ``--show-config`` and for the reader of a finding."""
+    told = [*trial.told, *(f"stand-in for {name}" for name in subject.recipe.get("stand_ins", ()))]
+    if trial.attention:
+        told.append(f"attention {trial.attention}")
+    plain = json.loads(json.dumps(trial.config.to_dict(), default=str))
+    made = type(trial.config)
+    subject.tell(
+        config=plain,
+        config_class=f"{made.__module__}:{made.__qualname__}",
+        profile=trial.profile,
+        recipe=sorted(set(subject.recipe) & set(building.RECIPE_KEYS)),
+        how=list(dict.fromkeys(itertools.chain(told, trial.extras))),
+    )
