@@ -9,6 +9,9 @@ An example is one section *Bad* or *Good* of a page, or one ``###`` subsection o
 A comment ``# NAM209`` at the end of a line announces a finding on that line; ``# NAM204 NAM206`` announces two and
 ``# NAM208 (warning)`` one whose severity is not the page's own. The comments are taken off before the example is
 linted, so that what is linted is what an author would write.
+
+The examples of the probe's pages are laid into the example checkout instead, where they can be run: see
+``test_probe_pages``.
 """
 
 from __future__ import annotations

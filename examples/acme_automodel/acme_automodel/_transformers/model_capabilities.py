@@ -20,11 +20,13 @@ class ModelCapabilities:
     supports_thd: bool = False
 
 
-def query_capabilities(target: str | type | nn.Module, config: object | None = None) -> ModelCapabilities:
-    """Read the capabilities of an architecture name, a class, or a model.
+def query_capabilities(target: str | type | nn.Module | object, config: object | None = None) -> ModelCapabilities:
+    """Read the capabilities of an architecture name, a class, a model, or a configuration.
 
     Only the body of the class itself is asked: a subclass changes enough to have to say it again.
     """
+    if getattr(target, "architectures", None):
+        target, config = target.architectures[0], target
     if isinstance(target, str):
         from acme_automodel._transformers.registry import ModelRegistry
 

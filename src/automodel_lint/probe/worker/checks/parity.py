@@ -17,7 +17,7 @@ from automodel_lint.probe.worker.errors import one_line
 from automodel_lint.probe.worker.reference import Reference
 from automodel_lint.probe.worker.subject import Subject
 
-# Rounding in fp32 leaves 1e-6 of the scale; a wrong epsilon of a norm moves the logits by some 1e-4, of a latent's 1e-5.
+# Of the scale: rounding in fp32 leaves 1e-6, a wrong epsilon of a norm moves the logits by some 1e-4.
 TOLERANCE = 1e-5
 
 
@@ -47,8 +47,8 @@ def parity(subject: Subject) -> Iterator[Fault]:
         {
             "reference": type(theirs).__name__,
             "difference": f"{largest:.2g} of {scale:.2g}",
-            "module": place.ours,
-            "reference_module": place.theirs,
+            "module": f"`{place.ours}`" if place.ours else "the model as a whole",
+            "reference_module": f"`{place.theirs}`" if place.theirs else "the model as a whole",
         },
         {"module": place.ours} if place.ours else {},
     )
@@ -57,11 +57,11 @@ def parity(subject: Subject) -> Iterator[Fault]:
 def load_saved(model: nn.Module, reference: Reference, subject: Subject) -> list[str]:
     """Load the reference's checkpoint as the framework does, through the class's adapter where it has one.
 
-    Not every checkpoint on the hub has the layout that transformers saves; the one that fills most is used, and of
-    several such ones the first.
+    Not every checkpoint on the hub has the layout that transformers saves. Where that one leaves something unfilled,
+    the others that transformers reads are loaded over it, the one that fills most last.
 
     Returns:
-        The parameters that it did not fill, aliases of filled ones not counted.
+        The parameters that none filled, aliases of filled ones not counted.
     """
     found: dict[str, list[str]] = {}
     problem: NotProbed | None = None
@@ -73,14 +73,11 @@ def load_saved(model: nn.Module, reference: Reference, subject: Subject) -> list
             continue
         if not found[layout]:
             return []
-    if problem and "published" not in found and all(_most(model, unfilled) for unfilled in found.values()):
-        raise problem
-    best = min(found, key=lambda layout: len(found[layout]))
-    return _load(model, reference.state_dict(best), subject)
-
-
-def _most(model: nn.Module, names: list[str]) -> bool:
-    return 2 * len(names) > len(list(model.parameters()))
+    if not found or (problem and all(2 * len(names) > len(list(model.parameters())) for names in found.values())):
+        raise problem or NotProbed("the reference has no checkpoint")
+    for layout in sorted(found, key=lambda layout: -len(found[layout])):
+        _load(model, reference.state_dict(layout), subject)
+    return [name for name in found.popitem()[1] if all(name in names for names in found.values())]
 
 
 def _load(model: nn.Module, state: dict[str, Any], subject: Subject) -> list[str]:

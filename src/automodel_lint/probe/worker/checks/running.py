@@ -83,8 +83,13 @@ def _is_over_vocabulary(subject: Subject, output: torch.Tensor, arguments: dict[
     ids, config = arguments.get("input_ids"), subject.config()
     if ids is None or output.dim() != 3 or output.shape[:2] != ids.shape:
         return False
-    size = getattr(config, "vocab_size", None) or getattr(config.get_text_config(), "vocab_size", None)
+    size = getattr(config, "vocab_size", None) or getattr(_text_part(config), "vocab_size", None)
     return bool(size) and output.shape[-1] >= size
+
+
+def _text_part(config: Any) -> Any:
+    """Return the configuration of the language model in a configuration, which may be that itself."""
+    return config.get_text_config() if hasattr(config, "get_text_config") else getattr(config, "text_config", config)
 
 
 # -- later tokens -----------------------------------------------------------------------------------------------------
@@ -199,7 +204,7 @@ def _must_not_say_otherwise(subject: Subject, ran: list[str]) -> None:
     Raises:
         NotProbed: if it says so, in its configuration or of a layer that ran.
     """
-    for part in (config := subject.config(), config.get_text_config()):
+    for part in (config := subject.config(), _text_part(config)):
         for name, causal in (("is_causal", False), ("use_bidirectional_attention", True)):
             if getattr(part, name, None) is causal:
                 raise NotProbed(f"it looks at later tokens by design: {name} of its configuration is {causal}")
