@@ -21,6 +21,12 @@ Lost = tuple[str, list[str], str]  # what is lost, of which tensors, a detail
 Named = dict[str, torch.Tensor]
 
 
+def pinned(model: nn.Module) -> list[str]:
+    """Return the names of the tensors that must stay in fp32 and, before the model is sharded, are."""
+    tensors = tensors_of(model)
+    return [name for name in fp32_expectations(model) if tensors[name].dtype == torch.float32]
+
+
 class Rank:
     """One of ``count`` ranks with a model that is the same on all, and inputs that are this rank's own."""
 
@@ -46,7 +52,7 @@ class Rank:
 
     def pins(self, dtype: torch.dtype, experts: int) -> Iterator[Lost]:
         """See whether what must stay in fp32 does, stored and computed with, in a model that computes in ``dtype``."""
-        planted = plant(self.model, list(fp32_expectations(self.model)))
+        planted = plant(self.model, pinned(self.model))
         runs = self._runs(dtype)
         self._shard(dtype, experts)
         stored = {name: whole(tensor) for name, tensor in tensors_of(self.model).items() if name in planted}

@@ -12,6 +12,7 @@ from torch.distributed.fsdp import MixedPrecisionPolicy, fully_shard
 
 from automodel_lint.probe.worker.framework import Framework
 
+EXPERT_AXES = ("ep", "ep_shard")
 PARTS = ("MeshContext", "ParallelismSizes", "FSDP2Config", "parallelize_model")
 
 
@@ -64,6 +65,5 @@ def whole(tensor: torch.Tensor) -> torch.Tensor:
 
 def is_spread_expert(tensor: Any) -> bool:
     """Tell whether a tensor is spread over a mesh of experts, where gradients are scaled later."""
-    return any(
-        "ep" in str(name) for name in getattr(getattr(tensor, "device_mesh", None), "mesh_dim_names", None) or ()
-    )
+    names = getattr(getattr(tensor, "device_mesh", None), "mesh_dim_names", None) or ()
+    return any(name in EXPERT_AXES for name in names)

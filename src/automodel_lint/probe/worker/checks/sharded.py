@@ -11,9 +11,8 @@ from torch import nn
 from automodel_lint.probe.protocol import Fault
 from automodel_lint.probe.worker.checks import NotProbed, check
 from automodel_lint.probe.worker.errors import missing_dependency, one_line
-from automodel_lint.probe.worker.fp32 import fp32_expectations
 from automodel_lint.probe.worker.ranks import RanksFailed, on_ranks
-from automodel_lint.probe.worker.sharded_step import Lost, Rank
+from automodel_lint.probe.worker.sharded_step import Lost, Rank, pinned
 from automodel_lint.probe.worker.sharding import can_shard_experts
 from automodel_lint.probe.worker.subject import Subject
 from automodel_lint.probe.worker.tensor_names import listed
@@ -76,7 +75,7 @@ def _settings(subject: Subject) -> Iterator[tuple[Setting, nn.Module]]:
         yield setting, subject.fresh(with_tie(subject.config(), setting.tied), setting.dtype)
     setting = Setting(ties[-1], torch.bfloat16, 2 if experts else 1)
     model = subject.fresh(with_tie(subject.config(), setting.tied), setting.dtype)
-    if fp32_expectations(model):
+    if pinned(model):
         yield setting, model
 
 
