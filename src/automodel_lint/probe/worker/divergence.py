@@ -46,7 +46,7 @@ def aligned(ours: nn.Module, theirs: nn.Module) -> dict[str, str]:
     children = {name: {n for n in partners if n.rpartition(".")[0] == name and n} for name in partners}
     pairs = {}
     for name, found in partners.items():
-        common = ".".join(os.path.commonprefix([n.split(".") for n in found]))
+        common = os.path.commonpath([f"/{n.replace('.', '/')}" for n in found])[1:].replace("/", ".")
         if not name or not children[name] or len(set(found)) > 1:
             pairs[name] = common if name else ""
     return pairs

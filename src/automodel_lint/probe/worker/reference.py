@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import contextlib
 import copy
 import inspect
 import warnings
@@ -91,7 +92,8 @@ class Reference:
         if part is not None:
             return copy.deepcopy(part)
         errors = []
-        for fields in (_published(own), own.to_dict()):
+        declared = self.subject.recipe.get("set", {})
+        for fields in (_completed(_published(own, wanted), declared), own.to_dict()):
             try:
                 return wanted.from_dict({**fields, "architectures": [self.cls.__name__]})
             except Exception as error:
@@ -110,7 +112,7 @@ class Reference:
     @cached_property
     def _model(self) -> Any:
         config, name = self.config(), self.cls.__name__
-        config._attn_implementation = "eager"
+        config._attn_implementation = self._attention()
         try:
             with warnings.catch_warnings(), environment.on_cpu(self.subject.observed):
                 warnings.simplefilter("ignore")
@@ -130,6 +132,15 @@ class Reference:
         _randomise_buffers(model, self.subject.job.seed)
         return model
 
+    def _attention(self) -> str:
+        """The way of attention: for a class derived from the reference the one it uses, as masks differ by it."""
+        with contextlib.suppress(NotProbed):
+            ours = self.subject.model
+            used = getattr(getattr(ours, "config", None), "_attn_implementation", None)
+            if used == "sdpa" and isinstance(ours, self.cls):
+                return used
+        return "eager"
+
     def state_dict(self, layout: str = "published") -> dict[str, torch.Tensor]:
         """Return names and tensors of the checkpoint; they share no storage with the model.
 
@@ -138,10 +149,8 @@ class Reference:
         and transformers loads these as well: ``"module"`` keeps the names and tensors of the module tree (fused from
         the start), ``"bare"`` has no prefix of the base model, as an original release.
         """
-        saved = {"published": lambda: self._saved, "module": lambda: self._unaliased, "bare": lambda: self._bare}[
-            layout
-        ]()
-        return {self.prefix + name: tensor.detach().clone().contiguous() for name, tensor in saved.items()}
+        state = getattr(self, {"published": "_saved", "module": "_unaliased", "bare": "_bare"}[layout])
+        return {self.prefix + name: tensor.detach().clone().contiguous() for name, tensor in state.items()}
 
     def keys(self) -> set[str]:
         """Return the names in the published checkpoint."""
@@ -208,23 +217,40 @@ class Reference:
             del model._weight_conversions
 
 
-def _published(config: Any) -> dict[str, Any]:
-    """Return the fields as a ``config.json`` has them: what the constructor takes or every configuration has.
+def _published(config: Any, wanted: type) -> dict[str, Any]:
+    """Return the fields as a ``config.json`` has them, for a configuration class ``wanted``.
 
-    What the class derives for itself would override what the reference derives; what is unset has its own default there.
+    Those are what the constructor takes, what every configuration has, and what ``wanted`` knows, but for rotary
+    parameters that the class derives for itself: transformers has them by kind of layer. What is unset has the
+    default of ``wanted``.
     """
     from transformers import PretrainedConfig
 
-    taken = {*inspect.signature(type(config).__init__).parameters, *PretrainedConfig().to_dict()}
-    if len(taken & set(vars(config))) < len(vars(config)) / 4:
-        taken |= set(vars(config))
+    constructor = {*inspect.signature(type(config).__init__).parameters} - {"self", "args", "kwargs"}
+    known = {*inspect.signature(wanted.__init__).parameters, *(getattr(wanted, "attribute_map", None) or {})}
+    taken = {*constructor, *PretrainedConfig().to_dict(), *known} - {"transformers_version"}
+    if constructor and "rope_parameters" not in constructor:
+        taken.discard("rope_parameters")
+    parts = getattr(wanted, "sub_configs", None) or {}
     fields = {}
     for name, value in config.to_dict().items():
         part = getattr(config, name, None)
-        value = _published(part) if isinstance(part, PretrainedConfig) else value
-        if name in taken and value not in (None, [], {}) and name != "transformers_version":
+        if isinstance(part, PretrainedConfig):
+            value = _published(part, parts.get(name) or type(part))
+        if name in taken and value not in (None, [], {}):
             fields[name] = value
     return fields
+
+
+def _completed(fields: dict[str, Any], declared: dict[str, Any]) -> dict[str, Any]:
+    """Return ``fields`` with what was declared for the configuration and the class's own configuration has dropped."""
+    whole = dict(fields)
+    for name, value in declared.items():
+        if isinstance(value, dict) and isinstance(whole.get(name), dict):
+            whole[name] = _completed(whole[name], value)
+        elif value is not None:
+            whole.setdefault(name, value)
+    return whole
 
 
 def _is_own(found: Any) -> bool:
