@@ -2,8 +2,8 @@
 
 ``to_hf`` replaces ``model.language_model.layers.`` wherever it stands in a name, also behind PEFT's
 ``base_model.model.``; ``from_hf`` replaces it back only in names that begin with ``model.llm.``
-(components/models/inkling/state_dict_adapter.py:80 and :233, 0.7.0). What comes back matches no parameter, and the load is
-not strict, so the run goes on with freshly initialised adapters.
+(components/models/inkling/state_dict_adapter.py:80 and :233, 0.7.0). What comes back matches no parameter, and the
+load is not strict, so the run goes on with freshly initialised adapters.
 
 Measured: 10 of 10 LoRA tensors, saved as 3.0, are 0.0 after the reload.
 """

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
+from dataclasses import dataclass
 from typing import Any
 
 import torch
@@ -12,7 +13,6 @@ from automodel_lint.probe.protocol import Fault
 from automodel_lint.probe.worker.adapter_calls import (
     AdapterCalls,
     AdapterRaised,
-    State,
     copied,
     distinct_values,
     folded,
@@ -23,6 +23,7 @@ from automodel_lint.probe.worker.checks import NotProbed, check
 from automodel_lint.probe.worker.errors import one_line, place_in
 from automodel_lint.probe.worker.subject import Subject
 
+MOST = 0.5  # what a claim promises of the bytes: most lie in the model's own storage
 CLAIMS = ("supports_low_memory_dcp_load", "_supports_low_memory_dcp_load")
 
 
@@ -44,42 +45,62 @@ def low_memory_lie(subject: Subject) -> Iterator[Fault]:
         mine = subject.fresh() if model is subject.model else model
         for seed, (device, kind) in enumerate((("a GPU", OnGpu), ("the CPU", torch.Tensor)), subject.job.seed + 1):
             try:
-                lost, count, shared = _read(subject, mine, kind, seed)
+                read = _read(subject, mine, kind, seed)
             except AdapterRaised as raised:
-                what, lost = "raises", [raised.call]
-                detail = f"{where} on {device}: {one_line(raised.cause, subject.package)}"
-                at = place_in(raised.cause, subject.package)
+                fields = {"what": f"it raises in `{raised.call}`", "names": one_line(raised.cause, subject.package)}
+                fault = Fault(fields, place_in(raised.cause, subject.package))
             else:
                 if kind is OnGpu:
-                    notes.append(f"{count} destinations {where}, {shared:.0%} of their bytes the model's own storage")
-                what = f"does not load {len(lost)} tensor{'s' * (len(lost) > 1)}"
-                detail = f"{where} on {device}, what is read is not what the model then holds"
-                at = {}
-            if lost and folded(lost) not in seen:
-                seen.add(folded(lost))
-                names = f"in `{lost[0]}`" if at else folded(lost)
-                at = at or place_of(model.state_dict_adapter, "to_hf", lost)
-                yield Fault({"what": what, "names": names, "detail": detail}, at)
+                    notes.append(f"{read.count} destinations {where}, {read.shared:.0%} of their bytes the model's own")
+                fault = _fault_of(read, kind)
+            if fault is not None and fault.fields["names"] not in seen:
+                seen.add(fault.fields["names"])
+                fault.fields.setdefault("detail", f"{where} on {device}")
+                yield Fault(fault.fields, fault.at or place_of(model.state_dict_adapter, "to_hf"))
     subject.figure("; ".join(notes))
+
+
+@dataclass(frozen=True)
+class Read:
+    """What became of a checkpoint that was read into a model.
+
+    ``lost`` are native names that do not hold what was read, ``copies`` names of destinations outside the model's
+    storage, ``count`` how many destinations there were, ``shared`` which share of their bytes lies in that storage.
+    """
+
+    lost: list[str]
+    copies: list[str]
+    count: int
+    shared: float
+
+
+def _fault_of(read: Read, kind: type[torch.Tensor]) -> Fault | None:
+    if read.lost:
+        number = "one tensor" if len(read.lost) == 1 else f"{len(read.lost)} tensors"
+        return Fault({"what": f"what is read does not arrive in {number}", "names": folded(read.lost)})
+    if kind is OnGpu and read.shared < MOST:
+        copied_share = f"{1 - read.shared:.0%} of the bytes are read into copies"
+        return Fault(
+            {"what": copied_share, "names": folded(read.copies), "detail": "they need memory for a second model"}
+        )
+    return None
 
 
 def _claims(adapter: Any) -> bool:
     return bool(next((getattr(adapter, name) for name in CLAIMS if hasattr(adapter, name)), False))
 
 
-def _read(subject: Subject, model: nn.Module, kind: type[torch.Tensor], seed: int) -> tuple[list[str], int, float]:
-    """Read a checkpoint of random values into a model as the framework does.
-
-    Returns the native names that do not hold them afterwards, how many destinations there were, and which share of
-    their bytes lies in the model's storage.
-    """
+def _read(subject: Subject, model: nn.Module, kind: type[torch.Tensor], seed: int) -> Read:
+    """Read a checkpoint of random values into a model as the framework does, and look where they are afterwards."""
     calls = AdapterCalls(subject, model, copied(model.state_dict_adapter))
     expected_by = AdapterCalls(subject, model, copied(model.state_dict_adapter))
     before = {name: tensor.clone() for name, tensor in calls.native().items()}
     targets = {name: tensor.detach().as_subclass(kind) for name, tensor in calls.native().items()}
     places = calls.to_hf(targets, device_mesh=None, for_checkpoint_load=True)
     read = distinct_values({n: t.as_subclass(torch.Tensor) for n, t in places.items()}, seed)
-    shared = _shared_bytes(places, targets)
+    storages = {tensor.untyped_storage().data_ptr() for tensor in targets.values()}
+    copies = [name for name, place in places.items() if place.untyped_storage().data_ptr() not in storages]
+    sizes = {name: place.numel() * place.element_size() for name, place in places.items()}
     with torch.no_grad():
         for name, place in places.items():
             place.as_subclass(torch.Tensor).copy_(read[name])
@@ -88,7 +109,8 @@ def _read(subject: Subject, model: nn.Module, kind: type[torch.Tensor], seed: in
     after = calls.native()
     expected = expected_by.from_hf({name: tensor.clone() for name, tensor in read.items()})
     lost = [name for name in after if not _arrived(after[name], before[name], expected.get(name))]
-    return lost, len(places), shared
+    shared = 1 - sum(sizes[name] for name in copies) / max(sum(sizes.values()), 1)
+    return Read(lost, copies, len(places), shared)
 
 
 def _arrived(after: torch.Tensor, before: torch.Tensor, expected: Any) -> bool:
@@ -96,10 +118,3 @@ def _arrived(after: torch.Tensor, before: torch.Tensor, expected: Any) -> bool:
     if expected is not None and expected.shape == after.shape:
         return torch.equal(after, expected.to(after.dtype))
     return not after.is_floating_point() or not after.numel() or bool((after != before).float().mean() > 0.5)
-
-
-def _shared_bytes(places: State, targets: State) -> float:
-    own = {tensor.untyped_storage().data_ptr() for tensor in targets.values()}
-    sizes = {name: tensor.numel() * tensor.element_size() for name, tensor in places.items()}
-    inside = sum(sizes[n] for n, t in places.items() if t.untyped_storage().data_ptr() in own)
-    return inside / max(sum(sizes.values()), 1)
