@@ -27,6 +27,8 @@ from automodel_lint.probe.worker.tiny.sizes import TEXT, VOCABULARY, Sizes, role
 TOKEN = re.compile(r".*(token|start|end|sep|pad|bos|eos)_(id|ids|index)|.*token_ids?|.*_start_id|.*_end_id")
 SMALL_TOKEN, FIRST_TOKEN = 64, 100  # ids below the first stay; the others become those from the second on
 UNTOUCHED = ("rope_parameters", "rope_scaling")
+# but for these: an original length above the tiny one or above that of the inputs leaves a scaling without work
+POSITIONS = {"original_max_position_embeddings": 8, "max_position_embeddings": 64}
 TEXT_PART = re.compile(r".*(text|llm|language|thinker).*config|decoder")
 
 
@@ -156,6 +158,8 @@ def _rotary(node: dict[str, Any], head_dim: tuple[int, int]) -> dict[str, Any]:
             made[name] = _rotary(value, head_dim)
         elif name == "mrope_section" and value and all(head_dim):
             made[name] = sections(value, head_dim[1] * sum(value) // head_dim[0])
+        elif name in POSITIONS and type(value) is int:
+            made[name] = min(value, POSITIONS[name])
     return made
 
 
