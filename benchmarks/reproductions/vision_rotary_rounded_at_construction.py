@@ -3,8 +3,9 @@
 transformers' constructor ends in ``init_weights()``, which calls the class's own ``initialize_weights``, whose
 ``dtype`` is bfloat16 unless given (components/models/qwen3_vl_moe/model.py:740): the whole model is cast to
 bfloat16 in the middle of ``__init__``. The language model is replaced afterwards; the vision tower stays bfloat16,
-whatever the config asks for, and what protects its ``inv_freq`` from casts is not there yet. The path over the meta device is not affected;
-DDP and Megatron-FSDP construct on a real device. Qwen3.5-MoE-VL does the same, Qwen3.5-VL loses the dtype only.
+whatever the config asks for, and what protects its ``inv_freq`` from casts is not there yet. The path over the meta
+device is not affected; DDP and Megatron-FSDP construct on a real device. Qwen3.5-MoE-VL does the same, Qwen3.5-VL loses
+the dtype only.
 
 Measured: 51 of 76 parameters are bfloat16 with an fp32 config; at position 4095 the angle is off by 1.2 rad.
 """

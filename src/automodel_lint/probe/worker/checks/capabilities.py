@@ -17,6 +17,8 @@ PREFIX = "supports_"
 def capabilities_query(subject: Subject) -> Iterator[Fault]:
     query = subject.framework.need("query_capabilities")
     config = subject.config()
+    if not getattr(config, "architectures", None):
+        config.architectures = [subject.target.architectures[0]]
     answers: dict[str, dict[str, bool]] = {}
     for kind, target in (("its config", config), ("its class", subject.cls)):
         if kind == "its class" and "get_capabilities" in _declaring(subject.cls):

@@ -21,6 +21,8 @@ def uninitialised(subject: Subject) -> Iterator[Fault]:
     config = scratch.config_in(subject, torch.float32)
     try:
         model = scratch.empty(subject, config, torch.float32)
+    except NotProbed:
+        raise
     except (Exception, SystemExit) as error:
         raise NotProbed(f"it cannot be constructed without a checkpoint: {one_line(error, subject.package)}") from error
     try:

@@ -117,6 +117,8 @@ def _after_initialiser(subject: Subject, low: nn.Module, names: list[str]) -> di
 def _built(subject: Subject, dtype: torch.dtype) -> nn.Module:
     try:
         return subject.construct(scratch.config_in(subject, dtype), dtype)
+    except NotProbed:
+        raise
     except (Exception, SystemExit) as error:
         reason = f"it cannot be constructed in {fp32.word(dtype)}: {one_line(error, subject.package)}"
         raise NotProbed(reason) from error

@@ -72,6 +72,8 @@ def _fault(tied: bool, policy: str, pair: Pair, when: str, at: dict[str, str] | 
 def _supported(subject: Subject, tied: bool) -> nn.Module:
     try:
         return subject.construct(config_with(subject, tied))
+    except NotProbed:
+        raise
     except (Exception, SystemExit) as error:
         raise NotProbed(f"it cannot be constructed {WORDS[tied]}: {one_line(error, subject.package)}") from error
 
