@@ -7,10 +7,11 @@ from typing import Any
 
 from automodel_lint.probe.protocol import Fault
 from automodel_lint.probe.worker.checks import check
-from automodel_lint.probe.worker.errors import one_line, place_in
+from automodel_lint.probe.worker.errors import one_line
 from automodel_lint.probe.worker.subject import Subject
 
 PREFIX = "supports_"
+NAMES = ("ModelCapabilities", "get_capabilities")
 
 
 @check("NAM911", order=15)
@@ -26,10 +27,9 @@ def capabilities_query(subject: Subject) -> Iterator[Fault]:
         try:
             answers[kind] = _fields(query(target))
         except (Exception, SystemExit) as error:
-            yield Fault(
-                {"answer": f"raises {one_line(error, subject.package)} for {kind}", "declared": "an answer"},
-                place_in(error, subject.package),
-            )
+            body = _declaring(subject.cls)
+            declared = " and ".join(f"`{name}`" for name in NAMES if name in body) or "nothing"
+            yield Fault({"answer": f"raises {one_line(error, subject.package)} for {kind}", "declared": declared})
             return
     yield from _disagreements(subject, answers, config)
     answer = answers["its config"]
@@ -50,8 +50,7 @@ def _disagreements(subject: Subject, answers: dict[str, dict[str, bool]], config
 
 def _declaring(cls: type) -> dict[str, Any]:
     """What the nearest class of the MRO that declares capabilities has in its body."""
-    names = ("ModelCapabilities", "get_capabilities")
-    return next((dict(vars(one)) for one in cls.__mro__ if any(n in vars(one) for n in names)), {})
+    return next((dict(vars(one)) for one in cls.__mro__ if any(n in vars(one) for n in NAMES)), {})
 
 
 def _declared(cls: type, config: Any) -> dict[str, bool]:
