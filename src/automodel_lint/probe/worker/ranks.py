@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import contextlib
 import datetime
+import gc
 import json
 import os
 import signal
@@ -18,18 +19,18 @@ from typing import Any
 
 import torch.distributed as dist
 
-from automodel_lint.probe.worker.errors import is_out_of_memory, one_line, place_in
+from automodel_lint.probe.worker.errors import is_out_of_memory, one_line
 
 POLL = 0.005  # seconds
 GRACE = 2.0  # seconds that a rank has left once another has failed
 
 
 class RanksFailed(Exception):
-    """A rank raised, ended or hung. ``place`` is the line of the package that raised, empty if none did."""
+    """A rank raised, ended or hung. ``file`` is that of the code that raised, empty if none did."""
 
-    def __init__(self, text: str, place: dict[str, Any] | None = None, out_of_memory: bool = False):
+    def __init__(self, text: str, file: str = ""):
         super().__init__(text)
-        self.place, self.out_of_memory = place or {}, out_of_memory
+        self.file = file
 
 
 def on_ranks(body: Callable[[int], Any], package: str, seconds: float, count: int = 2) -> list[Any]:
@@ -44,10 +45,12 @@ def on_ranks(body: Callable[[int], Any], package: str, seconds: float, count: in
     with tempfile.TemporaryDirectory(prefix="probe-") as folder:
         sys.stdout.flush()
         sys.stderr.flush()
+        gc.freeze()  # or a collection in a rank copies what the ranks share
         processes = {rank: _fork(rank, count, body, package, seconds, Path(folder)) for rank in range(count)}
         try:
             _wait(processes, Path(folder), seconds)
         finally:
+            gc.unfreeze()
             for pid in processes.values():
                 with contextlib.suppress(ProcessLookupError, ChildProcessError):
                     os.kill(pid, signal.SIGKILL)
@@ -77,13 +80,9 @@ def _fork(rank: int, count: int, body: Callable[[int], Any], package: str, secon
         status = 0
     except BaseException as error:
         traceback.print_exc()
-        failure = {
-            "text": one_line(error, package),
-            "place": place_in(error, package),
-            "memory": is_out_of_memory(error),
-            "at": time.monotonic(),
-        }
-        _say(folder / f"{rank}.failed", failure)
+        text = "not enough memory" if is_out_of_memory(error) else one_line(error, package)
+        file = traceback.extract_tb(error.__traceback__)[-1].filename
+        _say(folder / f"{rank}.failed", {"text": text, "file": file, "at": time.monotonic()})
     finally:
         sys.stdout.flush()
         sys.stderr.flush()
@@ -124,6 +123,6 @@ def _first(failed: dict[int, int], folder: Path) -> RanksFailed:
     said = [json.loads(path.read_text(encoding="utf-8")) for path in folder.glob("*.failed")]
     if said:
         first = min(said, key=lambda failure: failure["at"])
-        return RanksFailed(first["text"], first["place"], first["memory"])
+        return RanksFailed(first["text"], first["file"])
     rank, status = next(iter(failed.items()))
     return RanksFailed(f"rank {rank} ended with exit code {status}")

@@ -47,7 +47,7 @@ class Rank:
         sharded_logits, gradients = self._backward()
         change = _relative(sharded_logits, logits)
         if not change <= TOLERANCE:
-            yield "sharding changes the output of", [], f"by {change:.1e} of the largest value"
+            yield "sharding changes the output of", [], f"its logits differ by {change:.1e} of the largest value"
         yield from self._differences(expected, gradients, now)
 
     def pins(self, dtype: torch.dtype, experts: int) -> Iterator[Lost]:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 from collections.abc import Iterator
 from dataclasses import dataclass
 
@@ -43,18 +44,25 @@ def sharded(subject: Subject) -> Iterator[Fault]:
     for setting, model in _settings(subject):
         try:
             losses = _on_two_ranks(subject, setting, model)
+            done.append(str(setting))
         except RanksFailed as error:
-            failure = failure or error
-            continue
-        done.append(str(setting))
+            if not _is_sharding(error):
+                failure = failure or error
+                continue
+            losses = [("torch refuses to shard", [], str(error))]
         for what, names, detail in losses:
             if (what, *names) not in seen:
                 seen.add((what, *names))
-                fields = {"what": what, "names": listed(names) or "the logits", "detail": f"{detail} ({setting})"}
+                fields = {"what": what, "names": listed(names) or "the model", "detail": f"{detail} ({setting})"}
                 yield Fault(fields, {"tensor": names[0]} if names else {})
-    if failure:
-        raise NotProbed(f"{failure}")
-    subject.figure(f"{len(done)} ways to shard: {'; '.join(done)}")
+    if failure and not seen:
+        raise NotProbed(f"sharded over two ranks, {failure}")
+    subject.figure(f"sharded in {'; '.join(done)}")
+
+
+def _is_sharding(error: RanksFailed) -> bool:
+    """Tell whether the code raised that shards parameters, not a model that cannot run here for another reason."""
+    return any(f"{os.sep}torch{os.sep}distributed{os.sep}{part}{os.sep}" in error.file for part in ("fsdp", "tensor"))
 
 
 def _settings(subject: Subject) -> Iterator[tuple[Setting, nn.Module]]:
