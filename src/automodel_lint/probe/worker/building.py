@@ -25,7 +25,18 @@ from automodel_lint.probe.worker.tiny_config import PROFILES, arguments_of, find
 from automodel_lint.probe.worker.tiny_config import tiny_config as derived
 
 RECIPES = Path(__file__).with_name("recipes.json")
-RECIPE_KEYS = ("config_class", "given", "set", "parts", "arguments", "defaults", "inputs", "stand_ins", "function")
+RECIPE_KEYS = (
+    "config_class",
+    "given",
+    "set",
+    "parts",
+    "arguments",
+    "defaults",
+    "inputs",
+    "image",
+    "stand_ins",
+    "function",
+)
 
 
 def recipe_for(architectures: tuple[str, ...], own: dict[str, Any]) -> dict[str, Any]:
@@ -33,8 +44,8 @@ def recipe_for(architectures: tuple[str, ...], own: dict[str, Any]) -> dict[str,
 
     A class is found by any of its architecture names. ``given`` and ``set`` are fields of its configuration before and
     after shrinking, ``parts`` configurations of other classes in it, ``arguments`` calls that make further arguments
-    of the constructor, ``defaults`` those of functions, ``inputs`` arguments of ``forward``, ``variants`` recipes to lay
-    over this one, ``function`` a ``module:function`` that returns the configuration.
+    of the constructor, ``defaults`` those of functions, ``inputs`` arguments of ``forward`` and ``image`` those with an
+    image, ``variants`` recipes to lay over this one, ``function`` a ``module:function`` that returns the configuration.
     """
     shipped = json.loads(RECIPES.read_text(encoding="utf-8"))["classes"]
     recipe: dict[str, Any] = {}

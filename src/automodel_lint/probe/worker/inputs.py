@@ -29,7 +29,7 @@ def tiny_inputs(
     own = {name: written.value(value) for name, value in recipe.get("inputs", {}).items()}
     known = inspect.signature(model.forward).parameters
     made = {"input_ids": written.tokens([f"* {LENGTH}"])} if "input_ids" in known else {}
-    if "attention_mask" in known and (not _is_generative(config) or "attention_mask" in extras):
+    if "attention_mask" in known and (not is_generative(config) or "attention_mask" in extras):
         made["attention_mask"] = torch.ones(BATCH, LENGTH, dtype=torch.int64)
     if "position_ids" in known and "position_ids" in extras:
         made["position_ids"] = torch.arange(LENGTH).expand(BATCH, -1)
@@ -84,7 +84,7 @@ class Written:
         return int(factor or 1) * getattr(self.config, name)
 
 
-def _is_generative(config: Any) -> bool:
+def is_generative(config: Any) -> bool:
     """Tell whether every position gets logits, by the names of the architecture."""
     names = getattr(config, "architectures", None) or [""]
     return names[0].endswith(GENERATIVE)

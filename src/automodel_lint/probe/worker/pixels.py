@@ -20,7 +20,7 @@ IMAGE_TOKENS = ("image_token_id", "image_token_index", "media_placeholder_token_
 STARTS = ("vision_start_token_id", "image_start_token_id", "boi_token_id", "image_bos_token_id")
 ENDS = ("vision_end_token_id", "image_end_token_id", "eoi_token_id", "eoi_token_index")
 GRIDS = re.compile(r"image_grid_(thw|hw)s?|grid_(thw|hw)s?")
-VISION = re.compile(r".*(vision|visual|vit|encoder).*")
+VISION = re.compile(r".*(vision|visual|vit).*")
 SIZES = {
     "patch": ("patch_size", "vit_patch_size", "vision_patch_size", "patch_height"),
     "frames": ("temporal_patch_size", "patch_temporal", "vision_patch_temporal"),
@@ -41,14 +41,19 @@ def image_inputs(model: nn.Module, config: Any, recipe: dict[str, Any], seed: in
 
     ``input_ids`` ``[2, S]`` (int64) hold a token for each feature of the image; pixel values are fp32.
     """
+    if "image" in recipe:
+        written = Written(config, torch.Generator().manual_seed(seed))
+        yield {name: written.value(value) for name, value in recipe["image"].items()}
+        return
     names = parameter_names(type(model))
     token = next((name for name in IMAGE_TOKENS if name in special_ids(config)), None)
     if "pixel_values" not in names or token is None:
         return
+    beside = {name: Written(config, torch.Generator()).value(value) for name, value in recipe.get("inputs", {}).items()}
     for pixels, counts in forms(config, names, torch.Generator().manual_seed(seed)):
         for count in counts:
             made = {**_sequence(config, token, count, seed), **pixels}
-            yield {name: value for name, value in made.items() if name in names}
+            yield {**beside, **{name: value for name, value in made.items() if name in names}}
 
 
 def parameter_names(cls: type) -> set[str]:
@@ -76,7 +81,7 @@ def forms(config: Any, names: set[str], generator: torch.Generator) -> Iterator[
     high, wide = 2 * merge, merge
     grid = next((name for name in sorted(names) if GRIDS.fullmatch(name)), None)
     total = BATCH * high * wide
-    merged = [high * wide // merge**2, high * wide]
+    merged = [high * wide // merge**2, high * wide, 1]
 
     def normal(*shape: int) -> torch.Tensor:
         return torch.randn(*shape, generator=generator)
@@ -86,9 +91,10 @@ def forms(config: Any, names: set[str], generator: torch.Generator) -> Iterator[
         yield {"pixel_values": normal(total, channels * frames * patch**2), grid: edges}, merged
         yield {"pixel_values": normal(total, channels, patch, patch), grid: edges}, merged
     if "image_position_ids" in names:
-        places = torch.cartesian_prod(torch.arange(wide), torch.arange(high)).expand(BATCH, -1, -1)
-        rows = normal(BATCH, high * wide, channels * patch**2).sigmoid()
-        yield {"pixel_values": rows, "image_position_ids": places}, merged
+        for step in dict.fromkeys((1, merge)):
+            places = torch.cartesian_prod(torch.arange(wide // step), torch.arange(high // step))
+            rows = normal(BATCH, len(places), channels * (patch * step) ** 2).sigmoid()
+            yield {"pixel_values": rows, "image_position_ids": places.expand(BATCH, -1, -1)}, merged
     edge = size["image"] or 4 * patch
     across = edge // patch
     counts = [max(across // step, 1) ** 2 for step in dict.fromkeys((merge, 2, 1))]
@@ -116,10 +122,16 @@ def _sequence(config: Any, token: str, count: int, seed: int) -> dict[str, Any]:
 def _size(config: Any, fields: tuple[str, ...]) -> int:
     """The first of ``fields`` that the vision part of a configuration has, or the whole."""
     vision = [part for name, part in vars(config).items() if VISION.fullmatch(name) and hasattr(part, "to_dict")]
-    for part in (*vision, *parts(config)):
+    for part in (*(vars(part) for part in (*vision, *parts(config))), *_plain(config)):
         for field in fields:
-            value = getattr(part, field, None)
+            value = part.get(field)
             value = value[0] if isinstance(value, (list, tuple)) and value else value
             if type(value) is int and value > 0:
                 return value
     return 0
+
+
+def _plain(config: Any) -> Iterator[dict[str, Any]]:
+    """The plain dictionaries in a configuration and its parts."""
+    for part in parts(config):
+        yield from (value for value in vars(part).values() if isinstance(value, dict))

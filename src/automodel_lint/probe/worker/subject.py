@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import contextlib
 import copy
 import importlib
 import itertools
@@ -18,7 +17,7 @@ from automodel_lint.probe.worker.checks import NotProbed
 from automodel_lint.probe.worker.environment import Observed
 from automodel_lint.probe.worker.errors import one_line
 from automodel_lint.probe.worker.framework import Framework
-from automodel_lint.probe.worker.trial import Trial, choose
+from automodel_lint.probe.worker.trial import ImageTrial, Trial, choose, choose_image
 
 
 class Subject:
@@ -164,20 +163,15 @@ class Subject:
         return inputs.tiny_inputs(made, self.config(), self.recipe, seed, extras=self.trial.extras)
 
     def _with_image(self, model: nn.Module, seed: int) -> dict[str, Any]:
-        if self.image_form is None:
+        if self.image.form is None:
             raise NotProbed("it takes no images, or none that could be made")
         forms = pixels.image_inputs(model, self.config(), self.recipe, seed)
-        return next(itertools.islice(forms, self.image_form, None))
+        return next(itertools.islice(forms, self.image.form, None))
 
     @cached_property
-    def image_form(self) -> int | None:
-        """Which of the forms of :func:`pixels.image_inputs` its ``forward`` takes, ``None`` if none."""
-        with torch.random.fork_rng(devices=[]):
-            for place, arguments in enumerate(pixels.image_inputs(self.model, self.config(), self.recipe)):
-                with contextlib.suppress(Exception), torch.no_grad():
-                    self.run(self.model, arguments)
-                    return place
-        return None
+    def image(self) -> ImageTrial:
+        """In which form the class takes images."""
+        return choose_image(self)
 
     def run(self, model: nn.Module, arguments: dict[str, Any]) -> torch.Tensor:
         """Call ``forward`` on the CPU and return its logits ``[B, S, V]`` (or what it returns in their place)."""

@@ -10,8 +10,9 @@ from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any
 
 import torch
+from torch import nn
 
-from automodel_lint.probe.worker import building, inputs
+from automodel_lint.probe.worker import building, inputs, pixels
 from automodel_lint.probe.worker.checks import NotProbed
 from automodel_lint.probe.worker.errors import missing_dependency, one_line
 from automodel_lint.probe.worker.tiny_config import PROFILES, own_tiny_config, resolve
@@ -92,7 +93,7 @@ def _try(subject: Subject, config: Any, profile: str) -> Trial:
     """Construct and run, as it is and with what may be missing."""
     trial = Trial(config, profile)
     unset = getattr(config, "_attn_implementation", "") is None
-    for attention in (None, *(building.ATTENTIONS if unset else ())):
+    for attention in (None, *(reversed(building.ATTENTIONS) if unset else ())):
         made = copy.deepcopy(config)
         if attention:
             building.set_attention(made, attention)
@@ -120,6 +121,54 @@ def _error_of_run(subject: Subject, model: Any, config: Any, extras: tuple[str, 
     except Exception as error:
         return error
     return None
+
+
+@dataclass
+class ImageTrial:
+    """Which of the forms of :func:`pixels.image_inputs` a class takes, ``None`` if none.
+
+    ``error`` is what ``forward`` raised after its vision tower was done with the images of a form that it does not take.
+    """
+
+    form: int | None = None
+    error: Exception | None = None
+    tried: int = 0
+
+
+def choose_image(subject: Subject) -> ImageTrial:
+    """Run the class on images in each form until one fits."""
+    model, trial = subject.model, ImageTrial()
+    seen: list[str] = []
+    hooks = [tower.register_forward_hook(lambda *_: seen.append("")) for tower in vision_towers(model).values()]
+    try:
+        with torch.random.fork_rng(devices=[]), torch.no_grad():
+            for place, arguments in enumerate(pixels.image_inputs(model, subject.config(), subject.recipe)):
+                seen.clear()
+                trial.tried += 1
+                try:
+                    subject.run(model, arguments)
+                    trial.form = place
+                    return trial
+                except Exception as error:
+                    trial.error = trial.error or (error if seen else None)
+    finally:
+        for hook in hooks:
+            hook.remove()
+    return trial
+
+
+def vision_towers(model: nn.Module) -> dict[str, nn.Module]:
+    """Return the outermost modules whose names say that they see, by their names."""
+    found: dict[str, nn.Module] = {}
+    for name, module in model.named_modules():
+        inside = any(name.startswith(f"{other}.") for other in found)
+        if (
+            not inside
+            and pixels.VISION.fullmatch(name.rpartition(".")[2])
+            and next(module.parameters(), None) is not None
+        ):
+            found[name] = module
+    return found
 
 
 def _tell(subject: Subject, trial: Trial) -> None:

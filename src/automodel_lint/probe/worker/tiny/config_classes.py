@@ -65,10 +65,14 @@ def _of_transformers(architectures: tuple[str, ...]) -> type | None:
 def config_modules(cls: type) -> Iterator[ModuleType]:
     """Yield the module of a model class and those beside it that are named for configurations."""
     yield sys.modules[cls.__module__]
-    package = importlib.import_module(cls.__module__.rpartition(".")[0])
+    package = None
+    with suppress(Exception):  # a module can have been imported though its package cannot
+        package = importlib.import_module(cls.__module__.rpartition(".")[0])
+    if package is None:
+        return
     for module in pkgutil.iter_modules(getattr(package, "__path__", ()), package.__name__ + "."):
         if "config" in module.name.rpartition(".")[2]:
-            with suppress(ImportError):
+            with suppress(Exception):
                 yield importlib.import_module(module.name)
 
 

@@ -45,6 +45,7 @@ LINK = re.compile(
     r"(out|output|text|llm|lm|language|decoder|projection|mm_embed|output_proj)_?(hidden|dim|embed|dmodel).*"
 )
 HIDDEN_NAME = re.compile(r"(.*_)?(hidden_size|hidden_dim|d_model|dmodel|embed_dim|emb_dim|width|n_embd)|dim|vision_dim")
+HIDDEN_NAMES = ("hidden_size", "vt_hidden_size", "d_model", "n_embd", "width", "embed_dim", "dim")
 OTHER_WIDTH = re.compile(r"qkv|.*(expert|moe|inter|ffn|mlp|projector|projection)")
 ATTENTION_HEADS = re.compile(r"(.*_)?num_attention_heads|num_heads|n_heads?|heads|.*(encoder|decoder)_attention_heads")
 KV_NAME = re.compile(r".*(key_value|kv)_heads|num_attention_groups|linear_num_key_heads|n_groups|o_groups")
@@ -52,7 +53,8 @@ KV_NAME = re.compile(r".*(key_value|kv)_heads|num_attention_groups|linear_num_ke
 RULES: tuple[Rule, ...] = _rules(
     (r".*vocab_size.*|num_embeddings", VOCABULARY, True),
     (r"num_position_embeddings|image_size|max_img_size|.*pos_emb_(height|width|grid_[hw])|.*num_patch_per_side", None),
-    (r"original_max_position_embeddings", None),
+    # below the length of the inputs and below what follows, or the scaling of positions is not at work
+    (r"original_max_position_embeddings", 8),
     (r".*position_embeddings|max_(seq|sequence|source|target)_?(len|length|positions)?.*|model_max_length", 64),
     (r"mamba_num_heads", 8),
     (r".*heads", HEADS),
@@ -81,7 +83,7 @@ RULES: tuple[Rule, ...] = _rules(
     (r"o_lora_rank", 44),
     (r".*lowrank|.*_rank", 12),
     (r".*state_size|.*d_state", 14),
-    (r".*chunk_size|.*window.*", 8),
+    (r".*chunk_size|.*window.*", {TEXT: 8, VISION: 1 << 20, AUDIO: 8}),  # a tower's window is in pixels
     (r".*project(or|ion).*(size|dim)|.*(latent|adapter|channel).*(size|dim)", 84, True),
     (r"num_mel_bins", 16),
     (r"num_nextn_predict_layers|num_mtp_layers", 1),
@@ -108,11 +110,21 @@ class Sizes:
         return _first_int(self.node, ATTENTION_HEADS)
 
     @property
+    def own_hidden(self) -> int:
+        """The original hidden size, 0 if unknown."""
+        for name in HIDDEN_NAMES:
+            if type(self.node.get(name)) is int:
+                return self.node[name]
+        return _first_int(self.node, HIDDEN_NAME)
+
+    @property
     def head_dim(self) -> tuple[int, int]:
         """The original dimension of a head and the tiny one, zeros if unknown."""
         explicit = self.node.get("head_dim") if "qk_rope_head_dim" not in self.node else None
         own = explicit if type(explicit) is int and explicit else 0
-        old = own or (_first_int(self.node, HIDDEN_NAME) // self.heads if self.heads else 0)
+        if self.role != TEXT and own * self.heads == self.own_hidden:
+            own = 0  # written down by a tower that does not read it
+        old = own or (self.own_hidden // self.heads if self.heads else 0)
         if self.keep_head_dim or 0 < old < 8:
             return old, old
         return old, HEAD_DIM if own else HIDDEN[self.role] // min(self.heads or HEADS, HEADS)
@@ -120,9 +132,8 @@ class Sizes:
     @property
     def hidden(self) -> int:
         """The tiny hidden size."""
-        explicit = type(self.node.get("head_dim")) is int
         old, new = self.head_dim
-        if self.keep_head_dim and self.heads and old and not explicit:
+        if self.keep_head_dim and self.heads and old * self.heads == self.own_hidden:
             return new * min(self.heads, HEADS)
         return HIDDEN[self.role]
 
@@ -163,8 +174,7 @@ class Sizes:
         return self.role != TEXT and value == self.text_hidden and name != "hidden_size" and value >= 256
 
     def _hidden_of(self, name: str, value: int) -> int:
-        own = _first_int(self.node, HIDDEN_NAME)
-        if value == own:
+        if value == self.own_hidden:
             return self.hidden
         role = next((role for role, pattern in ROLES if pattern.match(name)), self.role)
         return self.spread("hidden", value, HIDDEN[role] + (SPREAD * 2 if role == self.role else 0))
@@ -189,9 +199,8 @@ class Sizes:
     def _following(self, value: int) -> int:
         """A field that is no size by its name, but is as large as one of the widths, follows it."""
         widths = {value: new for (_, value), new in self.given.items()}
-        own = _first_int(self.node, HIDDEN_NAME)
-        if own >= 256:
-            widths.setdefault(own, self.hidden)
+        if self.own_hidden >= 256:
+            widths.setdefault(self.own_hidden, self.hidden)
         return widths.get(value, value) if value >= 256 else value
 
 
