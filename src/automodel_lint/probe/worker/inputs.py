@@ -41,8 +41,8 @@ class Written:
     """Makes values as recipes write them down.
 
     ``{"tokens": ["*", "image_token_id 4", "* 5"]}``: ids ``[2, S]`` (int64), ordinary ones and those of a field;
-    ``{"normal": [2, 12, "2*hidden_size"]}``: values of a normal distribution (fp32), ``zeros`` likewise; ``{"value": …}``:
-    a tensor of what is written, or the value itself if it is no list; a list or an object: of such values.
+    ``{"normal": [2, 12, "2*hidden_size"]}``: values of a normal distribution (fp32), ``zeros`` likewise;
+    ``{"value": …}``: a tensor of what is written, or the value itself if it is no list; a list or an object: of such.
     """
 
     config: Any

@@ -127,7 +127,7 @@ def _error_of_run(subject: Subject, model: Any, config: Any, extras: tuple[str, 
 class ImageTrial:
     """Which of the forms of :func:`pixels.image_inputs` a class takes, ``None`` if none.
 
-    ``error`` is what ``forward`` raised after its vision tower was done with the images of a form that it does not take.
+    ``error`` is what ``forward`` raised after its vision tower was done with the images, in a form that does not fit.
     """
 
     form: int | None = None

@@ -109,7 +109,7 @@ def _wrong_gradients(subject: Subject, modality: str, model: nn.Module) -> Itera
 
 
 def _optional(subject: Subject) -> Iterator[Fault]:
-    """What ``forward`` raises unless an argument is given that it declares optional, or a field set that may be unset."""
+    """What ``forward`` raises unless an argument is given that is optional, or a field is set that may be unset."""
     trial = subject.trial
     error = trial.first_error
     if not trial.ran or error is None or isinstance(error, DELIBERATE) or not isinstance(error, Exception):
