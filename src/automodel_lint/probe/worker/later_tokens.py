@@ -14,12 +14,12 @@ if TYPE_CHECKING:
 Call = tuple[str, list[torch.Tensor], list[torch.Tensor]]
 
 
-def first_leaking(subject: Subject, model: nn.Module, *both: dict[str, Any]) -> str:
+def first_leaking(subject: Subject, model: nn.Module, shape: torch.Size, *both: dict[str, Any]) -> str:
     """Return the name of the first module whose output moves at earlier positions though its input does not.
 
-    ``both`` are two inputs that differ in the last token of each row. An empty name if no module can be told.
+    ``both`` are two inputs that differ in the last token of each row, ``shape`` is ``[B, S]``. An empty name if no
+    module can be told.
     """
-    shape = both[0]["input_ids"].shape
     first, second = ([*_calls(subject, model, arguments, shape)] for arguments in both)
     for (name, given, made), (other, given_then, made_then) in zip(first, second, strict=False):
         if name != other:

@@ -12,14 +12,16 @@ from torch import nn
 
 from automodel_lint.probe.protocol import Fault
 from automodel_lint.probe.worker.checks import NotProbed, check
-from automodel_lint.probe.worker.errors import one_line
+from automodel_lint.probe.worker.errors import missing_dependency, one_line
 from automodel_lint.probe.worker.later_tokens import first_leaking
 from automodel_lint.probe.worker.reference import Reference
 from automodel_lint.probe.worker.subject import Subject
 
 STEPS = 6
 RATES = (3e-3, 3e-4)  # the smaller one for a model that the larger one throws about
+FALL = 1e-3  # of the loss: more than another order of sums makes
 LEAK = 1e-4  # of the largest logit: what fp32 and another order of sums never reach
+TOKENS = ("input_ids", "decoder_input_ids")
 ID_FIELD = re.compile(r".*(token|start|end|sep|pad|bos|eos|mask)_?(id|ids|index)|.*token_ids?")
 
 
@@ -27,44 +29,48 @@ ID_FIELD = re.compile(r".*(token|start|end|sep|pad|bos|eos|mask)_?(id|ids|index)
 def loss_not_falling(subject: Subject) -> Iterator[Fault]:
     """Train on one batch, as a model is trained, and see whether the loss falls."""
     arguments = subject.inputs()
-    tried: list[list[float]] = []
     for rate in RATES:
-        losses = _train(subject, arguments, rate)
-        tried.append(losses)
-        if min(losses[1:]) < losses[0]:
-            subject.figure(f"loss {losses[0]:.4f} before, {losses[-1]:.4f} after {STEPS} steps (AdamW, {rate:g})")
+        losses, how = _train(subject, arguments, rate)
+        how = f"{STEPS} steps (AdamW, {rate:g}{how})"
+        before, after = losses[0], min(losses[1:])
+        if after < before - FALL * abs(before):
+            subject.figure(f"loss {before:.4f} before, {losses[-1]:.4f} after {how}")
             return
-    before, after = tried[-1][0], min(tried[-1][1:])
-    subject.figure(f"loss {before:.4f} before, {after:.4f} at best in {STEPS} steps (AdamW, {RATES[-1]:g})")
+    subject.figure(f"loss {before:.4f} before, {after:.4f} at best in {how}")
     yield Fault({"before": f"{before:.4f}", "after": f"{after:.4f}", "steps": STEPS}, {"method": "forward"})
 
 
-def _train(subject: Subject, arguments: dict[str, Any], rate: float) -> list[float]:
-    """Return the losses before each step and after the last."""
-    model = subject.fresh().train()
+def _train(subject: Subject, arguments: dict[str, Any], rate: float) -> tuple[list[float], str]:
+    """Return the losses before each step and after the last, and what was not as in training, in words."""
+    problems: list[Exception] = []
+    for training, how in ((True, ""), (False, ", in evaluation mode")):  # some want more arguments for training
+        try:
+            return _steps(subject, subject.fresh().train(training), arguments, rate), how
+        except NotProbed:
+            raise
+        except Exception as error:
+            problems.append(error)
+    raise _not_run(problems[0], subject) from problems[0]
+
+
+def _steps(subject: Subject, model: nn.Module, arguments: dict[str, Any], rate: float) -> list[float]:
     parameters = [p for p in model.parameters() if p.requires_grad and p.is_floating_point()]
     if not parameters:
         raise NotProbed("it has no parameter to train")
     optimiser = torch.optim.AdamW(parameters, lr=rate, weight_decay=0.0)
-    losses = []
-    for step in range(STEPS + 1):
+    losses: list[float] = []
+    for _ in range(STEPS + 1):
         torch.manual_seed(subject.job.seed)  # the same dropout in each step
-        with torch.enable_grad():
-            try:
-                loss = _loss(subject, subject.run(model, arguments), arguments)
-                if not torch.isfinite(loss):
-                    raise NotProbed("its loss is not finite, see NAM907")
-                if step < STEPS:
-                    optimiser.zero_grad()
-                    if loss.requires_grad:
-                        loss.backward()
-            except NotProbed:
-                raise
-            except Exception as error:
-                raise NotProbed(f"it cannot be run, see NAM907: {one_line(error, subject.package)}") from error
-        losses.append(loss.item())
-        if step < STEPS:
+        if losses:
             optimiser.step()
+        with torch.enable_grad():
+            loss = _loss(subject, subject.run(model, arguments), arguments)
+            if not torch.isfinite(loss):
+                raise NotProbed("its loss is not finite, see NAM907")
+            optimiser.zero_grad()
+            if loss.requires_grad:
+                loss.backward()
+        losses.append(loss.item())
     return losses
 
 
@@ -72,16 +78,42 @@ def _loss(subject: Subject, output: torch.Tensor, arguments: dict[str, Any]) -> 
     """Next-token cross-entropy of logits ``[B, S, V]``; of anything else the distance from a fixed target."""
     output = output.float()
     if _is_over_vocabulary(subject, output, arguments):
-        targets = arguments["input_ids"][:, 1:]
+        targets = _tokens(arguments)[:, 1:]
         return nn.functional.cross_entropy(output[:, :-1].flatten(0, 1), targets.flatten())
     target = torch.randn(output.shape, generator=torch.Generator().manual_seed(1))
     return nn.functional.mse_loss(output, target)
 
 
+def _not_run(error: Exception, subject: Subject) -> NotProbed:
+    missing = missing_dependency(error, subject.package)
+    if missing:
+        return NotProbed(f"needs {missing}, which is not installed")
+    return NotProbed(f"it cannot be run, see NAM907: {one_line(error, subject.package)}")
+
+
+def _tokens(arguments: dict[str, Any]) -> torch.Tensor:
+    """Return the tokens ``[B, S]`` whose followers the model predicts.
+
+    Raises:
+        NotProbed: if the arguments hold none, or more than one sequence of tokens.
+    """
+    found = [name for name in arguments if name.endswith("_ids") and not re.search("position|type", name)]
+    name = next((name for name in TOKENS if name in found), None)
+    others = [n for n in found if n not in TOKENS and arguments[n] is not None]
+    if others:
+        raise NotProbed(f"what it predicts is not its input: it takes {', '.join(others)} as well")
+    if name is None or arguments[name].dim() != 2 or arguments[name].shape[1] < 2:
+        raise NotProbed("its inputs are no sequence of tokens")
+    return arguments[name]
+
+
 def _is_over_vocabulary(subject: Subject, output: torch.Tensor, arguments: dict[str, Any]) -> bool:
     """Tell whether an output is one row of logits for each input token."""
-    ids, config = arguments.get("input_ids"), subject.config()
-    if ids is None or output.dim() != 3 or output.shape[:2] != ids.shape:
+    try:
+        ids, config = _tokens(arguments), subject.config()
+    except NotProbed:
+        return False
+    if output.dim() != 3 or output.shape[:2] != ids.shape:
         return False
     size = getattr(config, "vocab_size", None) or getattr(_text_part(config), "vocab_size", None)
     return bool(size) and output.shape[-1] >= size
@@ -114,7 +146,7 @@ def future_leak(subject: Subject) -> Iterator[Fault]:
         return
     _must_not_say_otherwise(subject, ran)
     position = int(moved[:-1].argmax())
-    module = first_leaking(subject, subject.model, arguments, changed)
+    module = first_leaking(subject, subject.model, _tokens(arguments).shape, arguments, changed)
     fields = {"position": position, "difference": f"{float(moved[position]):.2g}", "module": ""}
     if module:
         fields["module"] = f", first in `{module}`"
@@ -140,7 +172,7 @@ def _moved(subject: Subject, model: nn.Module, *both: dict[str, Any]) -> tuple[t
         with torch.no_grad():
             before, after = (subject.run(model, arguments).float() for arguments in both)
     except Exception as error:
-        raise NotProbed(f"it cannot be run, see NAM907: {one_line(error, subject.package)}") from error
+        raise _not_run(error, subject) from error
     finally:
         for hook in hooks:
             hook.remove()
@@ -154,9 +186,7 @@ def _moved(subject: Subject, model: nn.Module, *both: dict[str, Any]) -> tuple[t
 
 def _with_another_end(arguments: dict[str, Any], config: Any) -> dict[str, Any]:
     """Replace the last token of each row by an ordinary one from elsewhere in the batch."""
-    ids = arguments.get("input_ids")
-    if ids is None or ids.dim() != 2 or ids.shape[1] < 2:
-        raise NotProbed("its inputs are no sequence of tokens")
+    ids = _tokens(arguments)
     special = _special_ids(config.to_dict())
     ordinary = [token for token in dict.fromkeys(ids.flatten().tolist()) if token not in special]
     ends = [next((token for token in ordinary if token != last), None) for last in ids[:, -1].tolist()]
@@ -164,7 +194,7 @@ def _with_another_end(arguments: dict[str, Any], config: Any) -> dict[str, Any]:
         raise NotProbed("its inputs have no two ordinary tokens")
     changed = ids.clone()
     changed[:, -1] = torch.tensor(ends)
-    return {**arguments, "input_ids": changed}
+    return {name: changed if value is ids else value for name, value in arguments.items()}
 
 
 def _special_ids(node: dict[str, Any]) -> set[int]:
