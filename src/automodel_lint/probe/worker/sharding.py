@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import copy
 from typing import Any
 
 import torch
@@ -16,10 +15,15 @@ EXPERT_AXES = ("ep", "ep_shard")
 PARTS = ("MeshContext", "ParallelismSizes", "FSDP2Config", "parallelize_model")
 
 
+def shards(framework: Framework) -> bool:
+    """Tell whether a framework has a way of its own to shard."""
+    return all(framework.find(name) is not None for name in PARTS)
+
+
 def can_shard_experts(framework: Framework, model: nn.Module) -> bool:
     """Tell whether a model has experts that the framework can spread over ranks, and its class says that it may."""
     layer = framework.find("MoE")
-    if any(framework.find(name) is None for name in PARTS) or not isinstance(layer, type):
+    if not shards(framework) or not isinstance(layer, type):
         return False
     if not any(isinstance(module, layer) for module in model.modules()):
         return False
@@ -36,9 +40,9 @@ def shard(framework: Framework, model: nn.Module, dtype: torch.dtype, experts: i
     A framework without a mesh of its own gets torch's ``fully_shard`` for every layer and the whole.
     """
     policy = MixedPrecisionPolicy(param_dtype=dtype, reduce_dtype=torch.float32, cast_forward_inputs=False)
-    found = {name: framework.find(name) for name in PARTS}
-    if None in found.values():
+    if not shards(framework):
         return _plainly(model, policy, count)
+    found = {name: framework.find(name) for name in PARTS}
     sizes = found["ParallelismSizes"](ep_size=experts)
     context = found["MeshContext"].build(found["FSDP2Config"](mp_policy=policy), sizes, world_size=count)
     model = found["parallelize_model"](model, context)
@@ -50,10 +54,12 @@ def shard(framework: Framework, model: nn.Module, dtype: torch.dtype, experts: i
 
 def _plainly(model: nn.Module, policy: MixedPrecisionPolicy, count: int) -> nn.Module:
     mesh = init_device_mesh("cpu", (count,))
+    inside: set[nn.Module] = set()
     for module in model.modules():
-        if isinstance(module, nn.ModuleList):
+        if isinstance(module, nn.ModuleList) and module not in inside:
+            inside.update(module.modules())
             for layer in module:
-                fully_shard(layer, mesh=mesh, mp_policy=copy.copy(policy))
+                fully_shard(layer, mesh=mesh, mp_policy=policy)
     fully_shard(model, mesh=mesh, mp_policy=policy)
     return model
 

@@ -14,7 +14,7 @@ from automodel_lint.probe.worker.checks import NotProbed, check
 from automodel_lint.probe.worker.errors import missing_dependency, one_line
 from automodel_lint.probe.worker.ranks import RanksFailed, on_ranks
 from automodel_lint.probe.worker.sharded_step import Lost, Rank, pinned
-from automodel_lint.probe.worker.sharding import can_shard_experts
+from automodel_lint.probe.worker.sharding import can_shard_experts, shards
 from automodel_lint.probe.worker.subject import Subject
 from automodel_lint.probe.worker.tensor_names import listed
 from automodel_lint.probe.worker.variants import tie_settings, with_tie
@@ -81,6 +81,8 @@ def _settings(subject: Subject) -> Iterator[tuple[Setting, nn.Module]]:
     if experts:
         setting = Setting(ties[0], torch.float32, 2)
         yield setting, subject.fresh(with_tie(subject.config(), setting.tied), setting.dtype)
+    if not shards(subject.framework):  # which tensors stay in fp32 is for the framework to see to
+        return
     setting = Setting(ties[-1], torch.bfloat16, 2 if experts else 1)
     model = subject.fresh(with_tie(subject.config(), setting.tied), setting.dtype)
     if pinned(model):
