@@ -2,10 +2,12 @@
 
     python -m truth.construct OUT.json [--arch A ...] [--jobs 2] [--timeout 120]
 
-Run in the folder ``benchmarks``, by an interpreter that has torch, transformers and nemo-automodel. The registry is
-imported once; then each class is constructed on the CPU in a forked child of its own, with limits on time and memory,
-so that a crash or a hang costs that class only. The JSON holds, for each class and variant, its tiny configuration,
-its parameters and buffers (name, shape, dtype) and which names share one tensor.
+Run in the folder ``benchmarks``, by an interpreter that has torch, transformers and nemo-automodel; the linter need not
+be installed there. Configurations and construction are those of the probe's worker, see
+``automodel_lint.probe.worker``. The registry is imported once; then each class is constructed on the CPU in a forked
+child of its own, with limits on time and memory, so that a crash or a hang costs that class only. The JSON holds, for
+each class and variant, its tiny configuration, its parameters and buffers (name, shape, dtype) and which names share
+one tensor.
 """
 
 from __future__ import annotations
@@ -13,6 +15,7 @@ from __future__ import annotations
 import argparse
 import contextlib
 import importlib.metadata
+import importlib.util
 import json
 import os
 import platform
@@ -21,33 +24,40 @@ import signal
 import sys
 import tempfile
 import time
-import traceback
-import types
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
-from unittest.mock import patch
 
-# before torch and transformers are imported: nothing is compiled, fetched or run from a hub
-os.environ.update(
-    TORCHDYNAMO_DISABLE="1",
-    HF_HUB_OFFLINE="1",
-    TRANSFORMERS_OFFLINE="1",
-    TRANSFORMERS_VERBOSITY="error",
-    TOKENIZERS_PARALLELISM="false",
-    CUDA_VISIBLE_DEVICES="",
-    OMP_NUM_THREADS="1",
-)
+WORKER = Path(__file__).resolve().parents[2] / "src" / "automodel_lint" / "probe" / "worker"
+PACKAGE, REGISTRY = "nemo_automodel", "nemo_automodel._transformers.registry"
 
-import torch
-from torch.overrides import TorchFunctionMode
-from transformers import AutoProcessor, PretrainedConfig
-from transformers.initialization import no_init_weights
 
-from automodel_lint.probe.worker.tiny_config import arguments_of, find_config_class, merge, resolve, switch_on, tiny_config
+def _adopt() -> None:
+    """Make the probe's worker importable, as it does by itself when it is started as a script."""
+    spec = importlib.util.spec_from_file_location("_worker_main", WORKER / "__main__.py")
+    assert spec is not None and spec.loader is not None
+    module = importlib.util.module_from_spec(spec)
+    spec.loader.exec_module(module)
+    if importlib.util.find_spec("automodel_lint") is None:
+        module.adopt()
 
-RECIPES = Path(__file__).with_name("recipes.json")
+
+_adopt()
+from automodel_lint.probe.worker import environment  # noqa: E402
+
+environment.prepare()  # before torch and transformers are imported: nothing is compiled, fetched or run from a hub
+
+import torch  # noqa: E402
+
+from automodel_lint.probe.protocol import Job, Target  # noqa: E402
+from automodel_lint.probe.worker import building  # noqa: E402
+from automodel_lint.probe.worker.checks import NotProbed  # noqa: E402
+from automodel_lint.probe.worker.errors import one_line  # noqa: E402
+from automodel_lint.probe.worker.naming import described  # noqa: E402
+from automodel_lint.probe.worker.subject import Subject  # noqa: E402
+from automodel_lint.probe.worker.tiny_config import merge, switch_on  # noqa: E402
+
 MEMORY_LIMIT = 8 << 30
 PACKAGES = ("torch", "transformers", "nemo-automodel", "einops")
 DTYPE = torch.bfloat16  # what the product constructs under when nobody asks for another
@@ -73,133 +83,23 @@ def registered_classes(only: list[str] | None = None) -> list[Registered]:
     return [entry for entry in found if not only or set(only) & set(entry.architectures)]
 
 
-def load_recipes() -> dict[str, Any]:
-    """What single classes need, the variants to try on all, and what stands in for packages that are not installed.
-
-    A class is found by any of its architecture names. ``given`` and ``set`` are fields of its configuration before and
-    after shrinking, ``parts`` configurations of other classes in it, ``arguments`` calls that make further arguments
-    of the constructor, ``variants`` recipes to lay over this one.
-    """
-    return json.loads(RECIPES.read_text(encoding="utf-8"))
-
-
-# --- a machine without CUDA ----------------------------------------------------------------------------------------
-
-
-class CpuForCuda(TorchFunctionMode):
-    """Turns a CUDA device in the arguments of a torch function into the CPU."""
-
-    def __torch_function__(self, func: Callable, _: Any, args: tuple = (), kwargs: dict | None = None) -> Any:
-        if func is torch.device:
-            return func(*args, **(kwargs or {}))
-        return func(*map(_on_cpu, args), **{name: _on_cpu(value) for name, value in (kwargs or {}).items()})
-
-
-def _on_cpu(value: Any) -> Any:
-    is_cuda = isinstance(value, torch.device) and value.type == "cuda"
-    return torch.device("cpu") if is_cuda or (isinstance(value, str) and value.partition(":")[0] == "cuda") else value
-
-
-@contextlib.contextmanager
-def cpu_only() -> Iterator[None]:
-    """Where constructors that ask for the current CUDA device get the CPU, tensors the product's dtype, and those
-    that load a processor of their checkpoint get none."""
-    if not hasattr(PretrainedConfig, "pad_token_id"):
-        PretrainedConfig.pad_token_id = None  # the product does the same before it constructs anything
-    original = torch.get_default_dtype()
-    torch.set_default_dtype(DTYPE)
-    device = patch.object(torch.cuda, "current_device", lambda: 0)
-    processor = patch.object(AutoProcessor, "from_pretrained", lambda *_, **__: None)
-    try:
-        with device, processor, CpuForCuda():
-            yield
-    finally:
-        torch.set_default_dtype(original)
-
-
-class ShortConvolution(torch.nn.Conv1d):
-    """The parameters of flash-linear-attention's depthwise convolution."""
-
-    def __init__(self, hidden_size: int, kernel_size: int, bias: bool = False, dtype: Any = None, **_: Any) -> None:
-        super().__init__(hidden_size, hidden_size, kernel_size, groups=hidden_size, bias=bias, dtype=dtype)
-
-
-class FusedRMSNormGated(torch.nn.Module):
-    """The parameter of flash-linear-attention's gated norm."""
-
-    def __init__(self, hidden_size: int, dtype: Any = None, **_: Any) -> None:
-        super().__init__()
-        self.weight = torch.nn.Parameter(torch.ones(hidden_size, dtype=dtype))
-
-
-def stand_in(module: str, names: list[str]) -> None:
-    """Put a module that cannot be installed here into ``sys.modules``: the layers above, functions that do nothing."""
-    parent = ""
-    for part in module.split("."):
-        parent = f"{parent}.{part}".lstrip(".")
-        sys.modules.setdefault(parent, types.ModuleType(parent)).__path__ = []
-    for name in names:
-        setattr(sys.modules[module], name, globals().get(name, lambda *_, **__: None))
-
-
 # --- one class, in a child -----------------------------------------------------------------------------------------
 
 
-def construct(cls: type, config: PretrainedConfig, kwargs: dict[str, Any]) -> tuple[Any, str]:
-    """The model and how it was made: plainly, without initialisation (as the product does it), or with a way of
-    attention that needs no GPU. When every way fails, the error of the first."""
-    errors: list[Exception] = []
-    for how, context, attention in (
-        ("Cls(config)", contextlib.nullcontext, None),
-        ("Cls(config), no_init_weights", no_init_weights, None),
-        ("Cls(config), attention eager", contextlib.nullcontext, "eager"),
-        ("Cls(config), attention sdpa", contextlib.nullcontext, "sdpa"),
-    ):
-        if attention:
-            config._attn_implementation = attention
-        try:
-            with cpu_only(), context():
-                return cls(config, **kwargs), how
-        except Exception as error:
-            errors.append(error)
-    raise errors[0]
-
-
-def describe(model: torch.nn.Module) -> dict[str, Any]:
-    """Names, shapes and dtypes of the parameters and buffers, and the groups of names that share one tensor."""
-    owners = dict(model.named_modules(remove_duplicate=False))
-    parameters, buffers, names = {}, {}, {}
-    for name, tensor in model.named_parameters(remove_duplicate=False):
-        parameters[name] = _shape(tensor)
-        names.setdefault(id(tensor), []).append(name)
-    for name, tensor in model.named_buffers(remove_duplicate=False):
-        owner, _, local = name.rpartition(".")
-        buffers[name] = _shape(tensor) | {"persistent": local not in owners[owner]._non_persistent_buffers_set}
-        names.setdefault(id(tensor), []).append(name)
-    aliases = [sorted(group) for group in names.values() if len(group) > 1]
-    return {"parameters": parameters, "buffers": buffers, "aliases": sorted(aliases)}
-
-
-def _shape(tensor: torch.Tensor) -> dict[str, Any]:
-    return {"shape": list(tensor.shape), "dtype": str(tensor.dtype).removeprefix("torch.")}
-
-
-def probe(entry: Registered, recipes: dict[str, Any]) -> Iterator[dict[str, Any]]:
+def probe(entry: Registered, variants: dict[str, dict[str, Any]]) -> Iterator[dict[str, Any]]:
     """The default variant of a class, then those variants that change a name."""
-    recipe = next((recipes["classes"][name] for name in entry.architectures if name in recipes["classes"]), {})
-    for package in recipe.get("stand_ins", ()):
-        for module, names in recipes["stand_ins"][package].items():
-            stand_in(module, names)
-    default = _variant(entry, recipe, "default", {})
+    target = Target(entry.module, entry.name, entry.architectures)
+    subject = Subject(Job(PACKAGE, PACKAGE, (target,), (), registry=REGISTRY), target, environment.Observed(PACKAGE))
+    default = _variant(entry, subject, subject.recipe, "default", {})
     yield default
     if default["status"] != "constructed":
         return
     seen = [_names(default)]
-    own = recipe.get("variants", {})
-    variants = [(name, merge(recipe, changes), {}) for name, changes in own.items()]
-    variants += [(name, recipe, fields) for name, fields in recipes["variants"].items()]
-    for name, changed, switches in variants:
-        record = _variant(entry, changed, name, switches)
+    own, recipe = subject.recipe.get("variants", {}), subject.recipe
+    tried = [(name, merge(recipe, changes), {}) for name, changes in own.items()]
+    tried += [(name, recipe, fields) for name, fields in variants.items()]
+    for name, changed, switches in tried:
+        record = _variant(entry, subject, changed, name, switches)
         # a switch that a class refuses, or that it does not know, says nothing about it
         if (record["status"] == "constructed" or name in own) and _names(record) not in seen:
             seen.append(_names(record))
@@ -210,26 +110,24 @@ def _names(record: dict[str, Any]) -> set[str]:
     return {*record["parameters"], *record["buffers"]}
 
 
-def _variant(entry: Registered, recipe: dict[str, Any], variant: str, switches: dict[str, Any]) -> dict[str, Any]:
-    record = _record(entry, variant)
-    record["stand_ins"] = recipe.get("stand_ins", [])
-    started = time.perf_counter()
+def _variant(
+    entry: Registered, subject: Subject, recipe: dict[str, Any], variant: str, switches: dict[str, Any]
+) -> dict[str, Any]:
+    record = _record(entry, variant) | {"stand_ins": recipe.get("stand_ins", [])}
+    started, how = time.perf_counter(), []
     try:
-        cls = getattr(importlib.import_module(entry.module), entry.name)
-        named = recipe.get("config_class")
-        config_class = resolve(named) if named else find_config_class(cls, list(entry.architectures))
-        if config_class is None:
-            raise LookupError("no configuration class found")
-        config = tiny_config(config_class, recipe)
-        if "architectures" not in recipe.get("set", {}):
-            config.architectures = [entry.architectures[0]]
-        kwargs = switch_on(config, switches, cls) | arguments_of(recipe)
-        model, record["how"] = construct(cls, config, kwargs)
+        with environment.no_network(subject.observed):
+            cls, config_class = subject.cls, subject.config_class
+            config = building.tiny_config(cls, config_class, entry.architectures, recipe)
+            switched = {**recipe, "arguments": switch_on(config, switches, cls) | recipe.get("arguments", {})}
+            model = building.construct(cls, config, switched, DTYPE, PACKAGE, subject.observed, how)
         record |= {"config_class": f"{config_class.__module__}.{config_class.__qualname__}"}
         record |= {"config": json_safe(config.to_dict()), "status": "constructed", "reason": None}
-        record |= describe(model)
+        record |= {"how": ", ".join(how) or "Cls(config)"} | described(model)
+    except NotProbed as why:
+        record["reason"] = str(why)
     except Exception as error:
-        record["reason"] = reason(error)
+        record["reason"] = one_line(error, PACKAGE)
     record["seconds"] = round(time.perf_counter() - started, 3)
     return record
 
@@ -253,15 +151,6 @@ def _record(entry: Registered, variant: str) -> dict[str, Any]:
     }
 
 
-def reason(error: BaseException) -> str:
-    """One line: what was raised, and the line of the model package (or the last line at all) where."""
-    frames = traceback.extract_tb(error.__traceback__)
-    inside = [frame for frame in frames if "nemo_automodel" in frame.filename] or frames
-    path = "/".join(Path(inside[-1].filename).parts[-2:])
-    text = " ".join(str(error).split())[:300]
-    return f"{type(error).__name__}: {text} ({path}:{inside[-1].lineno})"
-
-
 def json_safe(value: Any) -> Any:
     """The value with everything that JSON cannot say as text."""
     if isinstance(value, dict):
@@ -277,14 +166,15 @@ def json_safe(value: Any) -> Any:
 
 def run_all(entries: list[Registered], jobs: int, timeout: float) -> list[dict[str, Any]]:
     """Probe every class in a forked child, ``jobs`` at a time; records in the order of ``entries``."""
-    recipes, waiting, running = load_recipes(), list(enumerate(entries)), {}
+    waiting, running = list(enumerate(entries)), {}
+    variants = json.loads(building.RECIPES.read_text(encoding="utf-8"))["variants"]
     results: dict[int, list[dict[str, Any]]] = {}
     with tempfile.TemporaryDirectory(prefix="truth-") as folder:
         while waiting or running:
             while waiting and len(running) < jobs:
                 index, entry = waiting.pop(0)
                 path = Path(folder, f"{index}.jsonl")
-                running[_fork(entry, recipes, path)] = (index, entry, path, time.monotonic())
+                running[_fork(entry, variants, path)] = (index, entry, path, time.monotonic())
             for pid, (index, entry, path, started) in list(running.items()):
                 ended = _ended(pid, time.monotonic() - started, timeout)
                 if ended is not None:
@@ -294,7 +184,7 @@ def run_all(entries: list[Registered], jobs: int, timeout: float) -> list[dict[s
     return [record for index in sorted(results) for record in results[index]]
 
 
-def _fork(entry: Registered, recipes: dict[str, Any], path: Path) -> int:
+def _fork(entry: Registered, variants: dict[str, Any], path: Path) -> int:
     sys.stdout.flush()
     pid = os.fork()
     if pid:
@@ -307,7 +197,7 @@ def _fork(entry: Registered, recipes: dict[str, Any], path: Path) -> int:
         torch.set_num_threads(1)
         torch.manual_seed(0)
         with path.open("w", encoding="utf-8") as file:
-            for record in probe(entry, recipes):
+            for record in probe(entry, variants):
                 file.write(json.dumps(record) + "\n")
                 file.flush()  # what is known stays known if the next variant kills the child
     finally:

@@ -9,9 +9,13 @@ from __future__ import annotations
 
 import functools
 import importlib
+import importlib.util
 import inspect
 import sys
+from collections.abc import Iterator
 from contextlib import suppress
+from pathlib import Path
+from types import ModuleType
 from typing import Any
 
 from automodel_lint.probe.worker.tiny.config_classes import config_modules, find_config_class, is_config
@@ -57,22 +61,30 @@ def tiny_config(config_class: type, recipe: dict[str, Any], profile: str = DISTI
     return config
 
 
-def own_tiny_config(cls: type, config_class: type | None, tests: tuple[str, ...] = ()) -> Any:
+def own_tiny_config(cls: type, config_class: type | None, roots: tuple[str, ...] = ()) -> Any:
     """Return what the function ``tiny_config`` of the model's package returns, ``None`` if there is none that fits.
 
-    It is looked for in the module of ``cls``, in those beside it that are named for configurations, and in ``tests``.
+    It is looked for in the module of ``cls``, in those beside it that are named for configurations, and below each of
+    ``roots`` in the tests that lie in a folder of the package's name.
     """
-    modules = list(config_modules(cls))
-    for name in tests:
-        with suppress(ImportError):
-            modules.append(importlib.import_module(name))
-    for module in modules:
+    for module in (*config_modules(cls), *_test_modules(cls, roots)):
         function = vars(module).get("tiny_config")
         if inspect.isfunction(function) and function.__module__ == module.__name__:
             made = function()
             if config_class is None or isinstance(made, config_class):
                 return made
     return None
+
+
+def _test_modules(cls: type, roots: tuple[str, ...]) -> Iterator[ModuleType]:
+    package = cls.__module__.split(".")[-2:][0]
+    for path in (path for root in roots for path in sorted(Path(root, "tests").rglob(f"{package}/*.py"))):
+        if "def tiny_config(" in path.read_text(encoding="utf-8", errors="replace"):
+            spec = importlib.util.spec_from_file_location(f"_tests_of_{package}_{path.stem}", path)
+            module = importlib.util.module_from_spec(spec)
+            with suppress(Exception):  # what else its imports need is no business of the probe
+                spec.loader.exec_module(module)
+                yield module
 
 
 def resolve(path: str) -> Any:
@@ -92,10 +104,12 @@ def word_tokenizer(size: int) -> Any:
 
 
 def arguments_of(recipe: dict[str, Any]) -> dict[str, Any]:
-    """Return the constructor's arguments beside the configuration: each a call, with its own arguments."""
+    """Return the constructor's arguments beside the configuration: plain values, or calls with their own arguments."""
     arguments = {}
-    for name, call in recipe.get("arguments", {}).items():
-        arguments[name] = resolve(call["call"])(**{key: value for key, value in call.items() if key != "call"})
+    for name, value in recipe.get("arguments", {}).items():
+        if isinstance(value, dict) and "call" in value:
+            value = resolve(value["call"])(**{key: item for key, item in value.items() if key != "call"})
+        arguments[name] = value
     return arguments
 
 

@@ -73,11 +73,11 @@ def choose(subject: Subject) -> Trial:
 def _configs(subject: Subject) -> Iterator[tuple[str, Callable[[], Any]]]:
     """The ways to make a configuration: the authors' own function, if there is one, else the profiles in turn."""
     function = subject.recipe.get("function")
-    if function:
-        yield OWN, resolve(function)
-        return
-    own = own_tiny_config(subject.cls, subject.found_config_class)
+    roots = subject.job.path
+    own = resolve(function)() if function else own_tiny_config(subject.cls, subject.found_config_class, roots)
     if own is not None:
+        if not getattr(own, "architectures", None):
+            own.architectures = [subject.target.architectures[0]]
         yield OWN, lambda: own
         return
     for profile in PROFILES:
