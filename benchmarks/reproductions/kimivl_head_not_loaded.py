@@ -5,7 +5,7 @@ head the name ``lm_head.weight``; the parameter is ``model.language_model.lm_hea
 ignores names that it does not know. Loads that write through DCP destinations hide it. (The adapter of its successor,
 kimi_k25_vl, has this put right.)
 
-Measured: 1 of 78 names missing, 1 unknown; the head, saved as 3.0, comes back as 0.0.
+Measured: one name missing, one unknown; the head, saved as 3.0, comes back as 0.0.
 """
 
 import logging
