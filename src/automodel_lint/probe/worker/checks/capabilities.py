@@ -29,7 +29,8 @@ def capabilities_query(subject: Subject) -> Iterator[Fault]:
         except (Exception, SystemExit) as error:
             body = _declaring(subject.cls)
             declared = " and ".join(f"`{name}`" for name in NAMES if name in body) or "nothing"
-            yield Fault({"answer": f"raises {one_line(error, subject.package)} for {kind}", "declared": declared})
+            fields = {"answer": f"raises {one_line(error, subject.package)} for {kind}", "declared": declared}
+            yield Fault(fields, {"method": "get_capabilities"} if declared == "`get_capabilities`" else {})
             return
     yield from _disagreements(subject, answers, config)
     answer = answers["its config"]

@@ -70,6 +70,8 @@ def _steps(subject: Subject, model: nn.Module, arguments: dict[str, Any], rate: 
             optimiser.zero_grad()
             if loss.requires_grad:
                 loss.backward()
+        if all(p.grad is None for p in parameters):
+            raise NotProbed("no gradient reaches any of its parameters, see NAM907")
         losses.append(loss.item())
     return losses
 
