@@ -1,4 +1,4 @@
-"""MiniMaxM3SparseForConditionalGeneration cannot be trained in bf16 with expert parallelism as it is configured by default.
+"""By default MiniMaxM3SparseForConditionalGeneration cannot be trained in bf16 with expert parallelism.
 
 Expert parallelism and the grouping by dtype reach the blocks of the backbone and of ``mtp`` on the *outer* model
 (components/moe/parallelizer.py:347-366, ``_iter_moe_blocks``). MiniMax M3 has its one prediction module
