@@ -49,7 +49,15 @@ def aligned(ours: nn.Module, theirs: nn.Module) -> dict[str, str]:
         common = os.path.commonpath([f"/{n.replace('.', '/')}" for n in found])[1:].replace("/", ".")
         if not name or not children[name] or len(set(found)) > 1:
             pairs[name] = common if name else ""
-    return pairs
+    # a part of ours that is only a parameter of theirs has no partner: the module around it has
+    return {n: p for n, p in pairs.items() if not n or not any(pairs.get(o) == p for o in _around(n))}
+
+
+def _around(name: str) -> Iterator[str]:
+    while name:
+        name = name.rpartition(".")[0]
+        if name:
+            yield name
 
 
 def _fingerprint(tensor: torch.Tensor) -> bytes:
@@ -105,9 +113,10 @@ def first_divergence(
 
     ``ours`` and ``theirs`` are recorded calls, ``tolerance`` the largest difference relative to the largest element.
     """
+    comparable = {n for n in ours if pairs[n] in theirs and _comparable(ours[n].made, theirs[pairs[n]].made)}
     at = ""
     while True:
-        inside = [n for n in ours if n != at and (not at or n.startswith(at + ".")) and pairs[n] in theirs]
+        inside = [n for n in ours if n != at and (not at or n.startswith(at + ".")) and n in comparable]
         outer = [n for n in inside if not any(n.startswith(o + ".") for o in inside)]
         differing = (n for n in outer if not _agree(ours[n].made, theirs[pairs[n]].made, tolerance))
         found = next(differing, None)
@@ -123,8 +132,8 @@ def _given_the_same(ours: Call, theirs: Call, tolerance: float) -> bool:
 
 
 def _agree(ours: torch.Tensor, theirs: torch.Tensor, tolerance: float) -> bool:
-    """Tell whether two outputs hold the same, in whatever order the features lie; other shapes cannot be compared."""
-    if ours.numel() != theirs.numel() or ours.shape[-1] != theirs.shape[-1]:
+    """Tell whether two tensors hold the same, in whatever order the features lie; true where shapes do not tell."""
+    if not _comparable(ours, theirs):
         return True
     a, b = ours.reshape(-1, ours.shape[-1]), theirs.reshape(-1, theirs.shape[-1])
     largest, scale = difference(a, b)
@@ -132,3 +141,7 @@ def _agree(ours: torch.Tensor, theirs: torch.Tensor, tolerance: float) -> bool:
         return True
     largest, scale = difference(a.sort(-1).values, b.sort(-1).values)
     return largest <= tolerance * max(scale, 1e-6)
+
+
+def _comparable(ours: torch.Tensor, theirs: torch.Tensor) -> bool:
+    return ours.numel() == theirs.numel() and ours.shape[-1:] == theirs.shape[-1:]

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import inspect
 from collections.abc import Iterator
+from dataclasses import dataclass
 from typing import Any
 
 import torch
@@ -12,13 +13,14 @@ from torch import nn
 from automodel_lint.probe.protocol import Fault
 from automodel_lint.probe.worker import building, inputs
 from automodel_lint.probe.worker.checks import NotProbed, check
-from automodel_lint.probe.worker.divergence import aligned, difference, first_divergence, recorded
+from automodel_lint.probe.worker.divergence import Divergence, aligned, difference, first_divergence, recorded
 from automodel_lint.probe.worker.errors import one_line
 from automodel_lint.probe.worker.reference import Reference
 from automodel_lint.probe.worker.subject import Subject
 
 # Of the scale: rounding in fp32 leaves 1e-6, a wrong epsilon of a norm moves the logits by some 1e-4.
 TOLERANCE = 1e-5
+TYPES = "mm_token_type_ids"
 
 
 @check("NAM908", order=30)
@@ -27,31 +29,80 @@ def parity(subject: Subject) -> Iterator[Fault]:
     theirs = reference.model()
     ours = subject.fresh().float()  # where a class ignores that its configuration says fp32, that is NAM916's to report
     unfilled = load_saved(ours, reference, subject)
-    pairs = aligned(ours, theirs)
-    arguments = subject.inputs(ours)
-    with torch.no_grad(), recorded(ours, set(pairs)) as our_outputs:
-        got = _run(ours, arguments, subject, "forward")
-    with torch.no_grad(), recorded(theirs, set(pairs.values())) as their_outputs:
-        wanted = _run(theirs, _accepted(theirs, arguments), subject, "the reference's forward")
-    if got.shape != wanted.shape:
-        raise NotProbed(f"it returns {list(got.shape)}, the reference {list(wanted.shape)}: nothing to compare")
-    largest, scale = difference(got, wanted)
-    subject.figure(f"largest difference {largest:.2g} of {scale:.2g}")
-    if largest <= TOLERANCE * scale:
+    seen = _compare(subject, ours, theirs, subject.inputs(ours), unfilled)
+    figure = f"largest difference {seen.difference}"
+    if seen.place is None:
+        try:
+            seen = _compare_image(subject, ours, theirs, unfilled)
+            figure += f", with an image {seen.difference}"
+        except NotProbed as reason:
+            figure += f"; with an image not compared: {reason}" if subject.image.form is not None else ""
+    subject.figure(figure)
+    if seen.place is None:
         return
-    if unfilled:
-        what = f"{unfilled[0]} and {len(unfilled) - 1} more" if len(unfilled) > 1 else unfilled[0]
-        raise NotProbed(f"the reference's checkpoint does not fill {what}")
-    place = first_divergence(pairs, our_outputs, their_outputs, TOLERANCE)
+    ours_at, theirs_at = seen.place.ours, seen.place.theirs
     yield Fault(
         {
             "reference": type(theirs).__name__,
-            "difference": f"{largest:.2g} of {scale:.2g}",
-            "module": f"`{place.ours}`" if place.ours else "the model as a whole",
-            "reference_module": f"`{place.theirs}`" if place.theirs else "the model as a whole",
+            "difference": seen.difference,
+            "module": f"`{ours_at}`" if ours_at else "the model as a whole",
+            "reference_module": f"`{theirs_at}`" if theirs_at else "the model as a whole",
         },
-        {"module": place.ours} if place.ours else {},
+        {"module": ours_at} if ours_at else {},
     )
+
+
+@dataclass(frozen=True)
+class Compared:
+    """The largest difference of the logits and their size, in words; where the models part if that is too far."""
+
+    difference: str
+    place: Divergence | None
+
+
+def _compare_image(subject: Subject, ours: nn.Module, theirs: nn.Module, unfilled: list[str]) -> Compared:
+    fault = subject.recipe.get("reference_fault", {}).get("image")
+    if fault:
+        raise NotProbed(fault)
+    return _compare(subject, ours, theirs, subject.inputs(ours, modality="image"), unfilled)
+
+
+def _compare(
+    subject: Subject, ours: nn.Module, theirs: nn.Module, arguments: dict[str, Any], unfilled: list[str]
+) -> Compared:
+    """Compare the logits for one set of arguments.
+
+    Raises:
+        NotProbed: if one of the two does not run, or they differ and depend on a parameter that was not filled.
+    """
+    pairs = aligned(ours, theirs)
+    with torch.no_grad(), recorded(ours, set(pairs)) as our_calls:
+        got = _run(ours, arguments, subject, "forward")
+    with torch.no_grad(), recorded(theirs, set(pairs.values())) as their_calls:
+        wanted = _run(theirs, _accepted(subject, theirs, arguments), subject, "the reference's forward")
+    if got.shape != wanted.shape:
+        raise NotProbed(f"it returns {list(got.shape)}, the reference {list(wanted.shape)}: nothing to compare")
+    largest, scale = difference(got, wanted)
+    place = None
+    if not largest <= TOLERANCE * scale:
+        missing = [name for name in unfilled if _matters(subject, ours, name, arguments)]
+        if missing:
+            more = f" and {len(missing) - 1} more" if missing[1:] else ""
+            raise NotProbed(f"the reference's checkpoint does not fill {missing[0]}{more}")
+        # where several things differ, the one that the logits come from and not the first trace of another
+        place = first_divergence(pairs, our_calls, their_calls, max(TOLERANCE, 0.01 * largest / scale))
+    return Compared(f"{largest:.2g} of {scale:.2g}", place)
+
+
+@torch.no_grad()
+def _matters(subject: Subject, model: nn.Module, name: str, arguments: dict[str, Any]) -> bool:
+    """Tell whether the logits depend on a parameter."""
+    parameter = model.get_parameter(name)
+    before, kept = _run(model, arguments, subject, "forward"), parameter.clone()
+    parameter.add_(0.1).mul_(1.5)
+    after = _run(model, arguments, subject, "forward")
+    parameter.copy_(kept)
+    return not torch.equal(before, after)
 
 
 def load_saved(model: nn.Module, reference: Reference, subject: Subject) -> list[str]:
@@ -101,8 +152,14 @@ def _run(model: nn.Module, arguments: dict[str, Any], subject: Subject, what: st
         raise NotProbed(f"{what} fails: {one_line(error, subject.package)}") from error
 
 
-def _accepted(model: nn.Module, arguments: dict[str, Any]) -> dict[str, Any]:
-    """Return the arguments that a forward of transformers knows, and no cache."""
-    known = inspect.signature(model.forward).parameters
+def _accepted(subject: Subject, theirs: nn.Module, arguments: dict[str, Any]) -> dict[str, Any]:
+    """Return the arguments that a forward of transformers knows, and no cache.
+
+    Where it reads positions from which tokens are those of an image, it is told, as by its processor.
+    """
+    known = inspect.signature(theirs.forward).parameters
     accepted = {name: value for name, value in arguments.items() if name in known}
+    token = inputs.special_ids(subject.config()).get("image_token_id")
+    if TYPES in known and TYPES not in accepted and token is not None:
+        accepted[TYPES] = (arguments["input_ids"] == token).long()
     return {**accepted, "use_cache": False} if "use_cache" in known else accepted
