@@ -10,7 +10,7 @@ from typing import Any
 from automodel_lint.engine import Verdict, completed
 from automodel_lint.findings import merged
 from automodel_lint.pages import pages
-from automodel_lint.probe import static_tree
+from automodel_lint.probe import static_capabilities, static_tree
 from automodel_lint.probe.findings import findings_of
 from automodel_lint.probe.protocol import ClassResult, Job
 from automodel_lint.probe.run import Run
@@ -47,6 +47,7 @@ class ProbeSession:
         results = self._results(progress)
         for probed, result in zip(self.probed, results, strict=True):
             static_tree.judge(probed, result)
+            static_capabilities.judge(probed, result)
         found = [f for probed, result in zip(self.probed, results, strict=True) for f in findings_of(probed, result)]
         session, tree = self.session, self.project.tree
         files = sorted({tree.relative(p.path) for p in self.probed})

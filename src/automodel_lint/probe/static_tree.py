@@ -55,34 +55,35 @@ def _flag(kinds: set[tuple[str, bool]]) -> str:
 
 def judge(probed: Probed, result: ClassResult) -> None:
     """Turn what the worker said of a class's names into the verdict of NAM920."""
-    names = result.facts.pop("names", None)
+    models = result.facts.pop("names", None)
     check = result.checks.get(CODE)
-    if check is None or names is None:
+    if check is None or models is None:
         return
     if probed.model is None:
         check.status, check.reason = NOT_PROBED, "the source does not lead to the class"
         return
     tree = probed.model.module_tree
-    found = difference(tree, [names])
+    found = difference(tree, models)
     opaque = [node.fqn for node in tree.opaque]
-    missed = [n for n in found.missed if not any(not o or matches_below(o, n) for o in opaque)]
+    missed = [n for n in found.missed if not any(not o or _is_below(o, n) for o in opaque)]
     for what, these in (("lacks", missed), ("has the wrong kind of", found.flags), ("invents", found.phantom)):
         if these:
-            check.faults.append(Fault({"what": what, "names": folded(these)}))
+            check.faults.append(Fault({"what": what, "names": _folded(these)}))
     unknown = len(found.missed) - len(missed)
-    check.figure = f"{len(names['parameters']) + len(names['buffers'])} names"
+    names = {name for model in models for name in (*model["parameters"], *model["buffers"])}
+    check.figure = f"{len(names)} names in {len(models)} variant{'s' if len(models) > 1 else ''}"
     check.figure += f", {unknown} below what the tree could not follow" if unknown else ""
     check.status = FINDING if check.faults else check.status
 
 
-def matches_below(fqn: str, name: str) -> bool:
+def _is_below(fqn: str, name: str) -> bool:
     """Tell whether a name lies below an opaque node."""
     parts = name.split(".")
     depth = fqn.count(".") + 1
     return len(parts) > depth and matches(fqn, ".".join(parts[:depth]))
 
 
-def folded(names: list[str]) -> str:
+def _folded(names: list[str]) -> str:
     """Return names with the layers under one, and how many there are of each."""
     counts: dict[str, int] = {}
     for name in names:

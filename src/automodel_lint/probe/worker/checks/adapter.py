@@ -22,9 +22,9 @@ from automodel_lint.probe.worker.adapter_calls import (
 from automodel_lint.probe.worker.adapter_differences import Difference
 from automodel_lint.probe.worker.adapter_places import place_of
 from automodel_lint.probe.worker.adapter_reference import unread_by_reference
-from automodel_lint.probe.worker.adapter_variants import with_adapter
 from automodel_lint.probe.worker.checks import NotProbed, check
 from automodel_lint.probe.worker.errors import one_line, place_in
+from automodel_lint.probe.worker.model_variants import with_adapter
 from automodel_lint.probe.worker.subject import Subject
 
 

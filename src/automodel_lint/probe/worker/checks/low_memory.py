@@ -18,9 +18,9 @@ from automodel_lint.probe.worker.adapter_calls import (
     folded,
 )
 from automodel_lint.probe.worker.adapter_places import place_of
-from automodel_lint.probe.worker.adapter_variants import with_adapter
 from automodel_lint.probe.worker.checks import NotProbed, check
 from automodel_lint.probe.worker.errors import one_line, place_in
+from automodel_lint.probe.worker.model_variants import with_adapter
 from automodel_lint.probe.worker.subject import Subject
 
 MOST = 0.5  # what a claim promises of the bytes: most lie in the model's own storage

@@ -6,11 +6,12 @@ from collections.abc import Iterator
 
 from automodel_lint.probe.protocol import Fault
 from automodel_lint.probe.worker.checks import check
+from automodel_lint.probe.worker.model_variants import variants
 from automodel_lint.probe.worker.naming import described
 from automodel_lint.probe.worker.subject import Subject
 
 
 @check("NAM920", order=3)
 def names(subject: Subject) -> Iterator[Fault]:
-    subject.tell(names=described(subject.model))
+    subject.tell(names=[described(model) for model in (subject.model, *(m for _, m in variants(subject)))])
     yield from ()  # the verdict is the other half's, which has the tree

@@ -32,12 +32,19 @@ def with_adapter(subject: Subject) -> list[tuple[str, nn.Module]]:
     return made
 
 
-def variants(subject: Subject) -> Iterator[tuple[str, nn.Module]]:
-    """Give each further model of the class that can be constructed and names tensors that the others have not.
+def variants(subject: Subject) -> list[tuple[str, nn.Module]]:
+    """Return further models of the class that can be constructed and name tensors that the others have not.
 
     In fp32, with random parameters. Options are fields that the configuration or a part of it has, and the recipe's own
-    variants.
+    variants. They are made once.
     """
+    made = vars(subject).get("_variants")
+    if made is None:
+        made = vars(subject)["_variants"] = list(_made(subject))
+    return made
+
+
+def _made(subject: Subject) -> Iterator[tuple[str, nn.Module]]:
     seen = [set(subject.model.state_dict())]
     for name, config in _configurations(subject):
         try:
