@@ -9,6 +9,7 @@ import importlib
 import inspect
 import json
 import math
+import re
 import sys
 from collections.abc import Callable, Iterator
 from pathlib import Path
@@ -244,22 +245,33 @@ def default_dtype(dtype: torch.dtype) -> Iterator[None]:
         torch.set_default_dtype(before)
 
 
+LEARNED_BUFFER = re.compile(r".*(bias|sink|scalar).*")  # what checkpoints fill though no gradient does
+
+
 @torch.no_grad()
 def randomise(model: nn.Module, seed: int) -> None:
-    """Fill every parameter with reproducible values of a size that keeps a forward finite.
+    """Fill every parameter with reproducible values of a size that keeps a forward finite; dtypes stay.
 
     Matrices are scaled by their fan-in, norms lie around one, everything else around zero, so that no two are equal.
+    Of the buffers, those that are learned by other means than gradients are filled too; tables are not.
     """
     generator = torch.Generator().manual_seed(seed)
     for name, parameter in sorted(model.named_parameters()):
         noise = torch.randn(parameter.shape, generator=generator, dtype=torch.float32)
         if parameter.dim() >= 2:
             noise /= math.sqrt(max(parameter.shape[-1], 1))
-        elif name.endswith("weight") or name.endswith(".D"):
+        elif name.endswith(("weight", ".D")):
             noise = 1 + 0.1 * noise
         else:
             noise *= 0.1
         parameter.copy_(noise)
+    owners = dict(model.named_modules())
+    for name, buffer in sorted(model.named_buffers()):
+        owner, _, local = name.rpartition(".")
+        persistent = local not in owners[owner]._non_persistent_buffers_set
+        if persistent and buffer.is_floating_point() and LEARNED_BUFFER.fullmatch(local):
+            noise = 0.1 * torch.randn(buffer.shape, generator=generator, dtype=torch.float32)
+            buffer.copy_(1 + noise if "scalar" in local else noise)
 
 
 def set_defaults(recipe: dict[str, Any]) -> None:
