@@ -47,14 +47,18 @@ def _import_once(job: Job) -> str | None:
     from automodel_lint.probe.worker.checks import checks
 
     checks()
-    if job.registry:
-        import importlib
+    import importlib
 
+    problem = None
+    if job.registry:
         try:
             importlib.import_module(job.registry)
         except Exception as error:  # each class says so again, in its own child
-            return f"{type(error).__name__}: {error}"
-    return None
+            problem = f"{type(error).__name__}: {error}"
+    with suppress(Exception):  # what references are made with: seconds for every child that has to import it
+        for module in ("models.auto.modeling_auto", "initialization"):
+            importlib.import_module(f"transformers.{module}")
+    return problem
 
 
 @dataclass
