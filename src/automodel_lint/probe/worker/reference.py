@@ -227,7 +227,8 @@ def _published(config: Any, wanted: type) -> dict[str, Any]:
     from transformers import PretrainedConfig
 
     constructor = {*inspect.signature(type(config).__init__).parameters} - {"self", "args", "kwargs"}
-    known = {*inspect.signature(wanted.__init__).parameters, *(getattr(wanted, "attribute_map", None) or {})}
+    others = getattr(wanted, "attribute_map", None) or {}
+    known = {*inspect.signature(wanted.__init__).parameters, *others, *others.values()}
     taken = {*constructor, *PretrainedConfig().to_dict(), *known} - {"transformers_version"}
     if constructor and "rope_parameters" not in constructor:
         taken.discard("rope_parameters")
