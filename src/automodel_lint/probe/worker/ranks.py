@@ -1,4 +1,4 @@
-"""Two processes that are the ranks of one job: forked from this one, on this machine, over gloo."""
+"""Processes that are the ranks of one job: forked from this one, on this machine, over gloo."""
 
 from __future__ import annotations
 
@@ -13,13 +13,15 @@ import sys
 import tempfile
 import time
 import traceback
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from pathlib import Path
 from typing import Any
 
 import torch.distributed as dist
 
 from automodel_lint.probe.worker.errors import is_out_of_memory, one_line
+
+Body = Callable[[int], Any]
 
 POLL = 0.005  # seconds
 GRACE = 2.0  # seconds that a rank has left once another has failed
@@ -33,50 +35,55 @@ class RanksFailed(Exception):
         self.file = file
 
 
-def on_ranks(body: Callable[[int], Any], package: str, seconds: float, count: int = 2) -> list[Any]:
-    """Run ``body(rank)`` in forked processes with a default process group; return what it returned, by rank.
+def on_ranks(bodies: Sequence[Body], package: str, seconds: float, count: int = 2) -> list[list[Any] | RanksFailed]:
+    """Run ``body(rank)`` of each body in turn, in forked processes with a default process group.
 
-    What it returns must be plain data. Every rank begins with what this process holds: models that exist are there,
-    as copies. Nothing of this process changes.
-
-    Raises:
-        RanksFailed: if a rank raises, ends early, or is not done after ``seconds``.
+    Returns, for each body, what it returned by rank (which must be plain data), or the failure: a rank raised, ended
+    early, or was not done after ``seconds``. Every rank begins with what this process holds: models that exist are
+    there, as copies. Nothing of this process changes.
     """
+    results: list[list[Any] | RanksFailed] = []
+    while len(results) < len(bodies):  # ranks of which one has failed are not used again
+        results += _on_new_ranks(bodies[len(results) :], package, seconds, count)
+    return results
+
+
+def _on_new_ranks(bodies: Sequence[Body], package: str, seconds: float, count: int) -> list[list[Any] | RanksFailed]:
+    """As :func:`on_ranks`, up to and with the first failure."""
+    failure = None
     with tempfile.TemporaryDirectory(prefix="probe-") as folder:
         sys.stdout.flush()
         sys.stderr.flush()
         gc.freeze()  # or a collection in a rank copies what the ranks share
-        processes = {rank: _fork(rank, count, body, package, seconds, Path(folder)) for rank in range(count)}
+        processes = {rank: _fork(rank, count, bodies, package, seconds, Path(folder)) for rank in range(count)}
         try:
-            _wait(processes, Path(folder), seconds)
+            _wait(processes, Path(folder), seconds * len(bodies))
+        except RanksFailed as error:
+            failure = error
         finally:
             gc.unfreeze()
             for pid in processes.values():
                 with contextlib.suppress(ProcessLookupError, ChildProcessError):
                     os.kill(pid, signal.SIGKILL)
                     os.waitpid(pid, 0)
-        return [json.loads((Path(folder) / f"{rank}.json").read_text(encoding="utf-8")) for rank in range(count)]
+        results: list[list[Any] | RanksFailed] = []
+        for index in range(len(bodies)):
+            said = [Path(folder) / f"{rank}.{index}.json" for rank in range(count)]
+            if not all(path.exists() for path in said):
+                return [*results, failure or RanksFailed("a rank ended early")]
+            results.append([json.loads(path.read_text(encoding="utf-8")) for path in said])
+        return results
 
 
-def _fork(rank: int, count: int, body: Callable[[int], Any], package: str, seconds: float, folder: Path) -> int:
+def _fork(rank: int, count: int, bodies: Sequence[Body], package: str, seconds: float, folder: Path) -> int:
     pid = os.fork()
     if pid:
         return pid
     status = 1
     try:
-        os.environ.update(
-            RANK=str(rank),
-            LOCAL_RANK=str(rank),
-            WORLD_SIZE=str(count),
-            LOCAL_WORLD_SIZE=str(count),
-            MASTER_ADDR="127.0.0.1",
-            MASTER_PORT="29500",  # what torchrun sets; nothing listens there, for the ranks meet in a file
-            GLOO_SOCKET_IFNAME=next((name for _, name in socket.if_nameindex() if name.startswith("lo")), "lo"),
-        )
-        store = dist.FileStore(str(folder / "store"), count)
-        timeout = datetime.timedelta(seconds=seconds)
-        dist.init_process_group("gloo", store=store, rank=rank, world_size=count, timeout=timeout)
-        _say(folder / f"{rank}.json", body(rank))
+        _join(rank, count, seconds, folder / "store")
+        for index, body in enumerate(bodies):
+            _say(folder / f"{rank}.{index}.json", body(rank))
         status = 0
     except BaseException as error:
         traceback.print_exc()
@@ -88,6 +95,24 @@ def _fork(rank: int, count: int, body: Callable[[int], Any], package: str, secon
         sys.stderr.flush()
         os._exit(status)
     return 0
+
+
+def _join(rank: int, count: int, seconds: float, store: Path) -> None:
+    """Become a rank: with the variables that torchrun sets, though the ranks meet in a file and not at the port."""
+    loopback = next((name for _, name in socket.if_nameindex() if name.startswith("lo")), "lo")
+    os.environ.update(
+        RANK=str(rank),
+        LOCAL_RANK=str(rank),
+        WORLD_SIZE=str(count),
+        LOCAL_WORLD_SIZE=str(count),
+        MASTER_ADDR="127.0.0.1",
+        MASTER_PORT="29500",
+        GLOO_SOCKET_IFNAME=loopback,
+    )
+    timeout = datetime.timedelta(seconds=seconds)
+    dist.init_process_group(
+        "gloo", store=dist.FileStore(str(store), count), rank=rank, world_size=count, timeout=timeout
+    )
 
 
 def _say(path: Path, data: Any) -> None:
@@ -115,7 +140,7 @@ def _wait(processes: dict[int, int], folder: Path, seconds: float) -> None:
     if failed:
         raise _first(failed, folder)
     if processes:
-        raise RanksFailed(f"the two ranks were not done after {seconds:g} s; they may wait for each other")
+        raise RanksFailed(f"the ranks were not done after {seconds:g} s; they may wait for each other")
 
 
 def _first(failed: dict[int, int], folder: Path) -> RanksFailed:

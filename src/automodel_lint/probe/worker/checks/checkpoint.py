@@ -60,12 +60,13 @@ def save_reload(subject: Subject) -> Iterator[Fault]:
 
 
 def _settings(subject: Subject) -> Iterator[tuple[Any, torch.dtype, list[Layout]]]:
-    """Yield each way to tie in fp32 in every layout; in bf16, where adapters may cast, one in the layouts of HF."""
+    """Yield fp32 in every layout; the other way to tie in the first and last; bf16, in which adapters cast, in the last."""
     layouts = _layouts(subject)
-    ties = tie_settings(subject.cls)
-    for tied in ties:
-        yield with_tie(subject.config(), tied), torch.float32, layouts
-    yield with_tie(subject.config(), ties[0]), torch.bfloat16, layouts[1:] or layouts
+    first, *others = tie_settings(subject.cls)
+    yield with_tie(subject.config(), first), torch.float32, layouts
+    for tied in others:
+        yield with_tie(subject.config(), tied), torch.float32, layouts[::2]
+    yield with_tie(subject.config(), first), torch.bfloat16, layouts[-1:]
 
 
 @dataclass(frozen=True)

@@ -12,7 +12,7 @@ from torch import nn
 from automodel_lint.probe.protocol import Fault
 from automodel_lint.probe.worker.checks import NotProbed, check
 from automodel_lint.probe.worker.errors import missing_dependency, one_line
-from automodel_lint.probe.worker.ranks import RanksFailed, on_ranks
+from automodel_lint.probe.worker.ranks import Body, RanksFailed, on_ranks
 from automodel_lint.probe.worker.sharded_step import Lost, Rank, pinned
 from automodel_lint.probe.worker.sharding import can_shard_experts, shards
 from automodel_lint.probe.worker.subject import Subject
@@ -38,18 +38,20 @@ class Setting:
 
 @check("NAM913", order=90)
 def sharded(subject: Subject) -> Iterator[Fault]:
-    seen: set[str] = set()
+    seen: set[tuple[str, ...]] = set()
     done: list[str] = []
     failure: RanksFailed | None = None
-    for setting, model in _settings(subject):
-        try:
-            losses = _on_two_ranks(subject, setting, model)
-            done.append(str(setting))
-        except RanksFailed as error:
-            if not _is_sharding(error):
-                failure = failure or error
+    settings = _settings(subject)
+    bodies = [_body(subject, setting, model) for setting, model in settings]
+    for (setting, _), said in zip(settings, on_ranks(bodies, subject.package, SECONDS, RANKS), strict=True):
+        if isinstance(said, RanksFailed):
+            if not _is_sharding(said):
+                failure = failure or said
                 continue
-            losses = [("torch refuses to shard", [], str(error))]
+            losses = [["torch refuses to shard", [], str(said)]]
+        else:
+            done.append(str(setting))
+            losses = [lost for of_rank in said for lost in of_rank]
         for what, names, detail in losses:
             if (what, *names) not in seen:
                 seen.add((what, *names))
@@ -65,7 +67,8 @@ def _is_sharding(error: RanksFailed) -> bool:
     return any(f"{os.sep}torch{os.sep}distributed{os.sep}{part}{os.sep}" in error.file for part in ("fsdp", "tensor"))
 
 
-def _settings(subject: Subject) -> Iterator[tuple[Setting, nn.Module]]:
+def _settings(subject: Subject) -> list[tuple[Setting, nn.Module]]:
+    """Return the ways to shard, each with a model for it."""
     ties = tie_settings(subject.cls)
     fp32 = Setting(ties[-1], torch.float32, 1)
     model = subject.fresh(with_tie(subject.config(), fp32.tied), fp32.dtype)
@@ -76,20 +79,20 @@ def _settings(subject: Subject) -> Iterator[tuple[Setting, nn.Module]]:
         missing = missing_dependency(error, subject.package)
         cause = f"needs {missing}" if missing else one_line(error, subject.package)
         raise NotProbed(f"its forward does not run on one process: {cause}") from error
-    yield fp32, model
+    made = [(fp32, model)]
     experts = can_shard_experts(subject.framework, model)
     if experts:
         setting = Setting(ties[0], torch.float32, 2)
-        yield setting, subject.fresh(with_tie(subject.config(), setting.tied), setting.dtype)
-    if not shards(subject.framework):  # which tensors stay in fp32 is for the framework to see to
-        return
-    setting = Setting(ties[-1], torch.bfloat16, 2 if experts else 1)
-    model = subject.fresh(with_tie(subject.config(), setting.tied), setting.dtype)
-    if pinned(model):
-        yield setting, model
+        made.append((setting, subject.fresh(with_tie(subject.config(), setting.tied), setting.dtype)))
+    if shards(subject.framework):  # which tensors stay in fp32 is for the framework to see to
+        setting = Setting(ties[-1], torch.bfloat16, 2 if experts else 1)
+        model = subject.fresh(with_tie(subject.config(), setting.tied), setting.dtype)
+        if pinned(model):
+            made.append((setting, model))
+    return made
 
 
-def _on_two_ranks(subject: Subject, setting: Setting, model: nn.Module) -> list[Lost]:
+def _body(subject: Subject, setting: Setting, model: nn.Module) -> Body:
     given = [subject.inputs(model, seed=rank) for rank in range(RANKS)]
 
     def body(rank: int) -> list[Lost]:
@@ -99,5 +102,4 @@ def _on_two_ranks(subject: Subject, setting: Setting, model: nn.Module) -> list[
             return list(inside.one_step(setting.experts))
         return list(inside.pins(setting.dtype, setting.experts))
 
-    first, *others = on_ranks(body, subject.package, SECONDS, RANKS)
-    return [tuple(one) for one in [*first, *(lost for other in others for lost in other if lost not in first)]]
+    return body
