@@ -77,6 +77,7 @@ def tiny_config(
     return config
 
 
+UNINITIALISED = "without the initialisation of transformers"
 ATTENTIONS = ("eager", "sdpa")
 # What the framework's backends may be on a CPU: the class's own choice if it is among these, else the first.
 CPU_BACKENDS: dict[str, tuple[Any, ...]] = {
@@ -98,21 +99,25 @@ def construct(
     package: str,
     observed: Observed,
     how: list[str] | None = None,
+    failed: list[Exception] | None = None,
 ) -> nn.Module:
     """Construct as the framework does; where that fails for want of a GPU, with what needs none.
 
-    ``how`` gets a line for each thing that was not as the class has it by itself. Raises the first error.
+    ``how`` gets a line for each thing that was not as the class has it by itself, ``failed`` what was raised before.
+    Raises the first error.
     """
     set_dtype(config, dtype)
     _as_the_framework_imports()
     with default_dtype(dtype), environment.on_cpu(observed), no_processors():
-        model, told = _first_that_works(_ways(cls, config, arguments_of(recipe)), package)
+        model, told, errors = _first_that_works(_ways(cls, config, arguments_of(recipe)), package)
         backends = _cpu_backends(cls, model)
         if backends:
             del model
-            model, told = _first_that_works((_backend_way(cls, config, recipe, b) for b in backends), package)
+            model, told, _ = _first_that_works((_backend_way(cls, config, recipe, b) for b in backends), package)
     if how is not None:
         how.extend(told)
+    if failed is not None:
+        failed.extend(errors)
     return model
 
 
@@ -135,7 +140,7 @@ def _ways(cls: type, config: Any, arguments: dict[str, Any]) -> Iterator[Way]:
         set_attention(other, attention)
         yield [f"attention {attention}"], lambda other=other: cls(other, **arguments)
     if "transformers" in sys.modules:
-        yield ["without the initialisation of transformers"], lambda: _uninitialised(cls, untouched, arguments)
+        yield [UNINITIALISED], lambda: _uninitialised(cls, untouched, arguments)
 
 
 def _uninitialised(cls: type, config: Any, arguments: dict[str, Any]) -> nn.Module:
@@ -145,11 +150,11 @@ def _uninitialised(cls: type, config: Any, arguments: dict[str, Any]) -> nn.Modu
         return cls(config, **arguments)
 
 
-def _first_that_works(ways: Iterator[Way], package: str) -> tuple[nn.Module, list[str]]:
+def _first_that_works(ways: Iterator[Way], package: str) -> tuple[nn.Module, list[str], list[Exception]]:
     errors: list[Exception] = []
     for told, make in ways:
         try:
-            return make(), told
+            return make(), told, errors
         except Exception as error:
             errors.append(error)
             if missing_dependency(error, package):

@@ -34,6 +34,7 @@ class Subject:
         self.recipe = building.recipe_for(target.architectures, job.tiny)
         self.measured: str | None = None
         self.how: list[str] = []  # what the last construction did otherwise than the class by itself
+        self.failed: list[Exception] = []  # and what was raised before that
         self.new_facts: dict[str, Any] = {}
 
     def figure(self, text: str) -> None:
@@ -112,8 +113,10 @@ class Subject:
         Parameters hold whatever construction left in them. Raises whatever construction raises.
         """
         made = self.config() if config is None else config
-        self.how = []
-        return building.construct(self.cls, made, self.recipe, dtype, self.package, self.observed, self.how)
+        self.how, self.failed = [], []
+        return building.construct(
+            self.cls, made, self.recipe, dtype, self.package, self.observed, self.how, self.failed
+        )
 
     def fresh(self, config: Any = None, dtype: torch.dtype = torch.float32) -> nn.Module:
         """Return a new model with reproducible random parameters, in evaluation mode.

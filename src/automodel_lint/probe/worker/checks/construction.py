@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from automodel_lint.probe.protocol import Fault
+from automodel_lint.probe.worker import building
 from automodel_lint.probe.worker.checks import NotProbed, check
 from automodel_lint.probe.worker.errors import is_out_of_memory, missing_dependency, one_line, place_in
 from automodel_lint.probe.worker.subject import Subject
@@ -28,6 +29,10 @@ def construction_fails(subject: Subject) -> Iterator[Fault]:
         _not_its_fault(subject, error)
         yield Fault({"error": one_line(error, subject.package)}, place_in(error, subject.package))
         return
+    if building.UNINITIALISED in subject.how:
+        error = subject.failed[0]
+        text = f"{one_line(error, subject.package)}; it can be {building.UNINITIALISED}"
+        yield Fault({"error": text}, place_in(error, subject.package), severity="warning")
     count = sum(p.numel() for p in model.parameters())
     subject.figure(f"{count:,} parameters")
 
