@@ -132,6 +132,31 @@ class Reference:
         _randomise_buffers(model, self.subject.job.seed)
         return model
 
+    def reading(self, checkpoint: dict[str, torch.Tensor]) -> Any:
+        """Return a reference model as :meth:`model` with the values of a published checkpoint, read by transformers.
+
+        Raises:
+            NotProbed: if transformers cannot read it, or finds not every parameter in it.
+        """
+        self.model()  # what is too large, or cannot be constructed, says so there
+        config, name = self.config(), self.cls.__name__
+        config._attn_implementation = self._attention()
+        state = {n: tensor.detach().clone().contiguous() for n, tensor in checkpoint.items()}
+        before = torch.get_default_dtype()
+        try:
+            with warnings.catch_warnings(), environment.on_cpu(self.subject.observed):
+                warnings.simplefilter("ignore")
+                model, info = self.cls.from_pretrained(
+                    None, config=config, state_dict=state, dtype=torch.float32, output_loading_info=True
+                )
+        except Exception as error:
+            raise NotProbed(f"{name} of transformers cannot read it: {one_line(error, 'transformers')}") from error
+        finally:
+            torch.set_default_dtype(before)
+        if info["missing_keys"]:
+            raise NotProbed(f"{name} of transformers misses {min(info['missing_keys'])} in it")
+        return model.float().eval()
+
     def _attention(self) -> str:
         """The way of attention: for a class derived from the reference the one it uses, as masks differ by it."""
         with contextlib.suppress(NotProbed):

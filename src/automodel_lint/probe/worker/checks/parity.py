@@ -16,6 +16,7 @@ from automodel_lint.probe.worker.checks import NotProbed, check
 from automodel_lint.probe.worker.divergence import Divergence, aligned, difference, first_divergence, recorded
 from automodel_lint.probe.worker.errors import one_line
 from automodel_lint.probe.worker.reference import Reference
+from automodel_lint.probe.worker.same_weights import Twins, twins
 from automodel_lint.probe.worker.subject import Subject
 
 # Of the scale: rounding in fp32 leaves 1e-6, a wrong epsilon of a norm moves the logits by some 1e-4.
@@ -25,15 +26,12 @@ TYPES = "mm_token_type_ids"
 
 @check("NAM908", order=30)
 def parity(subject: Subject) -> Iterator[Fault]:
-    reference = Reference.of(subject)
-    theirs = reference.model()
-    ours = subject.fresh().float()  # where a class ignores that its configuration says fp32, that is NAM916's to report
-    unfilled = load_saved(ours, reference, subject)
-    seen = _compare(subject, ours, theirs, subject.inputs(ours), unfilled)
+    pair = twins(subject, Reference.of(subject))
+    seen = _compare(subject, pair, subject.inputs(pair.ours))
     figure = f"largest difference {seen.difference}"
     if seen.place is None:
         try:
-            seen = _compare_image(subject, ours, theirs, unfilled)
+            seen = _compare_image(subject, pair)
             figure += f", with an image {seen.difference}"
         except NotProbed as reason:
             figure += f"; with an image not compared: {reason}" if subject.image.form is not None else ""
@@ -43,7 +41,7 @@ def parity(subject: Subject) -> Iterator[Fault]:
     ours_at, theirs_at = seen.place.ours, seen.place.theirs
     yield Fault(
         {
-            "reference": type(theirs).__name__,
+            "reference": type(pair.theirs).__name__,
             "difference": seen.difference,
             "module": f"`{ours_at}`" if ours_at else "the model as a whole",
             "reference_module": f"`{theirs_at}`" if theirs_at else "the model as a whole",
@@ -60,21 +58,20 @@ class Compared:
     place: Divergence | None
 
 
-def _compare_image(subject: Subject, ours: nn.Module, theirs: nn.Module, unfilled: list[str]) -> Compared:
+def _compare_image(subject: Subject, pair: Twins) -> Compared:
     fault = subject.recipe.get("reference_fault", {}).get("image")
     if fault:
         raise NotProbed(fault)
-    return _compare(subject, ours, theirs, subject.inputs(ours, modality="image"), unfilled)
+    return _compare(subject, pair, subject.inputs(pair.ours, modality="image"))
 
 
-def _compare(
-    subject: Subject, ours: nn.Module, theirs: nn.Module, arguments: dict[str, Any], unfilled: list[str]
-) -> Compared:
+def _compare(subject: Subject, pair: Twins, arguments: dict[str, Any]) -> Compared:
     """Compare the logits for one set of arguments.
 
     Raises:
         NotProbed: if one of the two does not run, or they differ and depend on a parameter that was not filled.
     """
+    ours, theirs = pair.ours, pair.theirs
     pairs = aligned(ours, theirs)
     with torch.no_grad(), recorded(ours, set(pairs)) as our_calls:
         got = _run(ours, arguments, subject, "forward")
@@ -85,7 +82,7 @@ def _compare(
     largest, scale = difference(got, wanted)
     place = None
     if not largest <= TOLERANCE * scale:
-        missing = [name for name in unfilled if _matters(subject, ours, name, arguments)]
+        missing = [name for name in pair.unfilled if _matters(subject, ours, name, arguments)]
         if missing:
             more = f" and {len(missing) - 1} more" if missing[1:] else ""
             raise NotProbed(f"the reference's checkpoint does not fill {missing[0]}{more}")
@@ -103,46 +100,6 @@ def _matters(subject: Subject, model: nn.Module, name: str, arguments: dict[str,
     after = _run(model, arguments, subject, "forward")
     parameter.copy_(kept)
     return not torch.equal(before, after)
-
-
-def load_saved(model: nn.Module, reference: Reference, subject: Subject) -> list[str]:
-    """Load the reference's checkpoint as the framework does, through the class's adapter where it has one.
-
-    Not every checkpoint on the hub has the layout that transformers saves. Where that one leaves something unfilled,
-    the others that transformers reads are loaded over it, the one that fills most last.
-
-    Returns:
-        The parameters that none filled, aliases of filled ones not counted.
-    """
-    found: dict[str, list[str]] = {}
-    problem: NotProbed | None = None
-    for layout in ("published", "module", "bare"):
-        try:
-            found[layout] = _load(model, reference.state_dict(layout), subject)
-        except NotProbed as raised:
-            problem = problem or raised
-            continue
-        if not found[layout]:
-            return []
-    if not found or (problem and all(2 * len(names) > len(list(model.parameters())) for names in found.values())):
-        raise problem or NotProbed("the reference has no checkpoint")
-    for layout in sorted(found, key=lambda layout: -len(found[layout])):
-        _load(model, reference.state_dict(layout), subject)
-    return [name for name in found.popitem()[1] if all(name in names for names in found.values())]
-
-
-def _load(model: nn.Module, state: dict[str, Any], subject: Subject) -> list[str]:
-    adapter = getattr(model, "state_dict_adapter", None)
-    try:
-        if adapter is not None:
-            if isinstance(getattr(adapter, "dtype", None), torch.dtype):
-                adapter.dtype = torch.float32
-            state = adapter.from_hf(state)
-        missing = model.load_state_dict(state, strict=False).missing_keys
-    except Exception as error:
-        raise NotProbed(f"the reference's checkpoint does not load: {one_line(error, subject.package)}") from error
-    filled = {p.data_ptr() for name, p in model.named_parameters(remove_duplicate=False) if name not in missing}
-    return [name for name, p in model.named_parameters() if name in missing and p.data_ptr() not in filled]
 
 
 def _run(model: nn.Module, arguments: dict[str, Any], subject: Subject, what: str) -> torch.Tensor:
