@@ -38,6 +38,7 @@ class ThornForCausalLM(FirForCausalLM):{comment}
 
 ModelClass = ThornForCausalLM
 '''
+START = "    def __init__(self, config: FirConfig, backend=None):"
 Probe = Callable[..., Any]
 
 
@@ -101,15 +102,14 @@ def test_text_ends_with_the_table_and_the_count(example: Path, probe: Probe) -> 
 
 def test_a_finding_points_at_its_class_and_can_be_silenced(example: Path, probe: Probe, cli: Cli) -> None:
     path = thorn(example)
-    line = path.read_text(encoding="utf-8").splitlines().index("class ThornForCausalLM(FirForCausalLM):") + 1
+    line = path.read_text(encoding="utf-8").splitlines().index(START) + 1
     options = ("--arch", "ThornForCausalLM", "--checks", "NAM904", "--output-format", "json")
     (found,) = json.loads(probe(example, *options).stdout)["findings"]
     assert (found["code"], found["path"]) == ("NAM904", f"{PACKAGE}/thorn/model.py")
-    assert found["symbol"] == "ThornForCausalLM" and found["line"] >= line
-    path.write_text(UNGUARDED.format(comment="  # noqa: NAM904"), encoding="utf-8")
-    if found["line"] == line:
-        silenced = json.loads(probe(example, *options).stdout)
-        assert not silenced["findings"] and silenced["summary"]["suppressed"] == 1
+    assert found["symbol"] == "ThornForCausalLM.__init__" and found["line"] == line
+    path.write_text(path.read_text(encoding="utf-8").replace(START, f"{START}  # noqa: NAM904"), encoding="utf-8")
+    silenced = json.loads(probe(example, *options).stdout)
+    assert not silenced["findings"] and silenced["summary"]["suppressed"] == 1
     stale = cli("check", path, "--select", "NAM001", "--output-format", "concise")
     assert "NAM001" not in stale.stdout, "check cannot tell whether a comment for the probe is unused"
 

@@ -58,7 +58,8 @@ def choose(subject: Subject) -> Trial:
             except Exception as error:
                 trials.append(Trial(None, profile, first_error=error))
             error = trials[-1].first_error
-            if trials[-1].ran or (error and missing_dependency(error, subject.package)):
+            settled = trials[-1].ran or (trials[-1].constructed and "not_run" in subject.recipe)
+            if settled or (error and missing_dependency(error, subject.package)):
                 break
     for kind in ("ran", "constructed", "config"):
         best = next((trial for trial in trials if getattr(trial, kind)), None)
@@ -71,11 +72,18 @@ def choose(subject: Subject) -> Trial:
 
 
 def _configs(subject: Subject) -> Iterator[tuple[str, Callable[[], Any]]]:
-    """The ways to make a configuration: the authors' own function, if there is one, else the profiles in turn."""
+    """The ways to make a configuration: the authors' own function, if there is one, else the profiles in turn.
+
+    Who says what holds before shrinking wants it derived; what holds afterwards is laid over the authors' own.
+    """
     function = subject.recipe.get("function")
-    roots = subject.job.path
-    own = resolve(function)() if function else own_tiny_config(subject.cls, subject.found_config_class, roots)
+    own = None
+    if function:
+        own = resolve(function)()
+    elif not subject.recipe.keys() & {"given", "parts"}:
+        own = own_tiny_config(subject.cls, subject.found_config_class, subject.job.path)
     if own is not None:
+        _lay_over(own, subject.recipe.get("set", {}))
         if not getattr(own, "architectures", None):
             own.architectures = [subject.target.architectures[0]]
         yield OWN, lambda: own
@@ -87,6 +95,16 @@ def _configs(subject: Subject) -> Iterator[tuple[str, Callable[[], Any]]]:
                 subject.cls, subject.config_class, subject.target.architectures, subject.recipe, profile
             ),
         )
+
+
+def _lay_over(config: Any, changes: dict[str, Any]) -> None:
+    """Set fields of a configuration; a table sets those of the configuration that the field holds."""
+    for name, value in changes.items():
+        part = getattr(config, name, None)
+        if isinstance(value, dict) and hasattr(part, "__dict__"):
+            _lay_over(part, value)
+        else:
+            setattr(config, name, value)
 
 
 def _try(subject: Subject, config: Any, profile: str) -> Trial:
@@ -103,6 +121,8 @@ def _try(subject: Subject, config: Any, profile: str) -> Trial:
             trial.first_error = trial.first_error or reason.__cause__ or reason
             return trial
         trial.constructed, trial.told = True, list(subject.how)
+        if "not_run" in subject.recipe:
+            return trial
         for extras in EXTRAS:
             error = _error_of_run(subject, model, made, extras)
             if error is None:
