@@ -9,6 +9,7 @@ from __future__ import annotations
 import itertools
 import sys
 import types
+from importlib.machinery import ModuleSpec
 from typing import Any
 
 import torch
@@ -106,6 +107,78 @@ def _delta_rule(q: torch.Tensor, k: torch.Tensor, v: torch.Tensor, g: torch.Tens
     return torch.stack(outputs, 1)
 
 
+def mamba_split_conv1d_scan_combined(
+    zxbcdt: torch.Tensor,
+    conv1d_weight: torch.Tensor,
+    conv1d_bias: torch.Tensor | None,
+    dt_bias: torch.Tensor,
+    A: torch.Tensor,
+    D: torch.Tensor,
+    chunk_size: int,
+    seq_idx: torch.Tensor | None = None,
+    dt_limit: tuple[float, float] = (0.0, float("inf")),
+    activation: str = "silu",
+    rmsnorm_weight: torch.Tensor | None = None,
+    rmsnorm_eps: float = 1e-6,
+    outproj_weight: torch.Tensor | None = None,
+    outproj_bias: torch.Tensor | None = None,
+    headdim: int | None = None,
+    ngroups: int = 1,
+    norm_before_gate: bool = True,
+    **_: Any,
+) -> torch.Tensor:
+    """The whole of a Mamba-2 mixer after its first projection, step by step in fp32: ``[B, S, …]`` to ``[B, S, H]``."""
+    if seq_idx is not None:
+        raise NotImplementedError("the stand-in for mamba_ssm knows no packed rows")
+    heads = A.shape[0]
+    inner = heads * (headdim or 0)
+    z, mixed, dt = zxbcdt.float().split([inner, conv1d_weight.shape[0], heads], -1)
+    padded = functional.pad(mixed.transpose(1, 2), (conv1d_weight.shape[1] - 1, 0))
+    bias = None if conv1d_bias is None else conv1d_bias.float()
+    mixed = functional.conv1d(padded, conv1d_weight.float()[:, None], bias, groups=len(conv1d_weight)).transpose(1, 2)
+    mixed = functional.silu(mixed) if activation in ("silu", "swish") else mixed
+    states = (mixed.shape[-1] - inner) // (2 * ngroups)
+    x, b, c = mixed.split([inner, ngroups * states, ngroups * states], -1)
+    b, c = (item.unflatten(-1, (ngroups, states)).repeat_interleave(heads // ngroups, 2) for item in (b, c))
+    dt = functional.softplus(dt + dt_bias.float()).clamp(*dt_limit)
+    y = _state_space(x.unflatten(-1, (heads, -1)), dt, A.float(), b, c, D.float()).flatten(2)
+    if rmsnorm_weight is None:
+        y = y * functional.silu(z)
+    else:
+        y = rmsnorm_fn(y, rmsnorm_weight, None, z, rmsnorm_eps, inner // ngroups, norm_before_gate)
+    y = y.to(zxbcdt.dtype)
+    return y if outproj_weight is None else functional.linear(y, outproj_weight, outproj_bias)
+
+
+def rmsnorm_fn(
+    x: torch.Tensor,
+    weight: torch.Tensor,
+    bias: torch.Tensor | None,
+    z: torch.Tensor | None = None,
+    eps: float = 1e-6,
+    group_size: int | None = None,
+    norm_before_gate: bool = True,
+) -> torch.Tensor:
+    """Mamba's norm of groups of channels, ``[..., H]``, scaled by a gate before or after."""
+    y = x.float() if z is None or norm_before_gate else x.float() * functional.silu(z.float())
+    size = group_size or x.shape[-1]
+    y = functional.rms_norm(y.unflatten(-1, (-1, size)), (size,), eps=eps).flatten(-2) * weight.float()
+    y = y if bias is None else y + bias.float()
+    return (y * functional.silu(z.float()) if z is not None and norm_before_gate else y).to(x.dtype)
+
+
+def _state_space(
+    x: torch.Tensor, dt: torch.Tensor, a: torch.Tensor, b: torch.Tensor, c: torch.Tensor, d: torch.Tensor
+) -> torch.Tensor:
+    state = x.new_zeros(*x.shape[:1], *x.shape[2:], b.shape[-1])
+    outputs = []
+    for step in range(x.shape[1]):
+        decay = (dt[:, step] * a).exp()[..., None, None]
+        state = state * decay + torch.einsum("bh,bhp,bhn->bhpn", dt[:, step], x[:, step], b[:, step])
+        outputs.append(torch.einsum("bhpn,bhn->bhp", state, c[:, step]) + d[:, None] * x[:, step])
+    return torch.stack(outputs, 1)
+
+
 def _documents(x: torch.Tensor, bounds: torch.Tensor | None) -> list[torch.Tensor]:
     if bounds is None:
         return [x]
@@ -119,6 +192,8 @@ def put(modules: dict[str, list[str]]) -> None:
         parent = ""
         for part in module.split("."):
             parent = f"{parent}.{part}".lstrip(".")
-            sys.modules.setdefault(parent, types.ModuleType(parent)).__path__ = []  # type: ignore[attr-defined]
+            made = sys.modules.setdefault(parent, types.ModuleType(parent))
+            made.__path__ = []  # type: ignore[attr-defined]
+            made.__spec__ = made.__spec__ or ModuleSpec(parent, None)
         for name in names:
             setattr(sys.modules[module], name, globals().get(name, lambda *_, **__: None))
