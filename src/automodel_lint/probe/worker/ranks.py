@@ -30,9 +30,9 @@ GRACE = 2.0  # seconds that a rank has left once another has failed
 class RanksFailed(Exception):
     """A rank raised, ended or hung. ``file`` is that of the code that raised, empty if none did."""
 
-    def __init__(self, text: str, file: str = ""):
+    def __init__(self, text: str, file: str = "", hung: bool = False):
         super().__init__(text)
-        self.file = file
+        self.file, self.hung = file, hung
 
 
 def on_ranks(bodies: Sequence[Body], package: str, seconds: float, count: int = 2) -> list[list[Any] | RanksFailed]:
@@ -45,6 +45,9 @@ def on_ranks(bodies: Sequence[Body], package: str, seconds: float, count: int = 
     results: list[list[Any] | RanksFailed] = []
     while len(results) < len(bodies):  # ranks of which one has failed are not used again
         results += _on_new_ranks(bodies[len(results) :], package, seconds, count)
+        last = results[-1]
+        if isinstance(last, RanksFailed) and last.hung:  # once is long enough
+            results += [last] * (len(bodies) - len(results))
     return results
 
 
@@ -140,7 +143,7 @@ def _wait(processes: dict[int, int], folder: Path, seconds: float) -> None:
     if failed:
         raise _first(failed, folder)
     if processes:
-        raise RanksFailed(f"the ranks were not done after {seconds:g} s; they may wait for each other")
+        raise RanksFailed(f"the ranks were not done after {seconds:g} s; they may wait for each other", hung=True)
 
 
 def _first(failed: dict[int, int], folder: Path) -> RanksFailed:

@@ -11,7 +11,7 @@ from torch import nn
 
 from automodel_lint.probe.worker import building, inputs
 from automodel_lint.probe.worker.fp32 import fp32_expectations, plant, tensors_of, what_was_lost, word
-from automodel_lint.probe.worker.sharding import is_spread_expert, shard, whole
+from automodel_lint.probe.worker.sharding import gathered, is_spread_expert, shard
 from automodel_lint.probe.worker.subject import Subject
 
 TOLERANCE = 1e-3  # of the largest value of a tensor, in fp32
@@ -48,15 +48,18 @@ class Rank:
         change = _relative(sharded_logits, logits)
         if not change <= TOLERANCE:
             yield "sharding changes the output of", [], f"its logits differ by {change:.1e} of the largest value"
-        yield from self._differences(expected, gradients, now)
+        else:  # or the gradients differ for that reason
+            yield from self._differences(expected, gradients, now)
 
     def pins(self, dtype: torch.dtype, experts: int) -> Iterator[Lost]:
         """See whether what must stay in fp32 does, stored and computed with, in a model that computes in ``dtype``."""
         planted = plant(self.model, pinned(self.model))
         runs = self._runs(dtype)
         self._shard(dtype, experts)
-        stored = {name: whole(tensor) for name, tensor in tensors_of(self.model).items() if name in planted}
-        absent = [name for name in planted if name not in stored]
+        now = tensors_of(self.model)
+        absent = [name for name in planted if name not in now]
+        stored = gathered({name: now[name] for name in planted if name in now})
+        stored = {name: tensor.to(now[name].dtype) for name, tensor in stored.items()}
         lost = {name: why for name in stored if (why := what_was_lost(stored[name], planted[name]))}
         if absent:
             yield "sharding loses", absent, "it must stay in fp32"
@@ -95,15 +98,13 @@ class Rank:
         dist.all_reduce(present, dist.ReduceOp.MIN)
         missing = [name for name, there in zip(expected, present.tolist(), strict=True) if not there]
         wrong: dict[str, str] = {}
-        for name in expected:
-            if name not in missing:
-                got = whole(gradients[name]).float()
-                how = _difference(got, expected[name], is_spread_expert(now[name]))
-                if how:
-                    wrong[name] = how
+        for name, got in gathered({name: gradients[name] for name in expected if name not in missing}).items():
+            how = _difference(got, expected[name], is_spread_expert(now[name]))
+            if how:
+                wrong[name] = how
         if missing:
             yield "sharding loses the gradient of", missing, "on one process it has one"
-        if wrong:
+        elif wrong:
             yield "sharding changes the gradient of", list(wrong), next(iter(wrong.values()))
 
     @torch.no_grad()

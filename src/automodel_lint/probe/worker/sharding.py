@@ -2,12 +2,15 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from typing import Any
 
 import torch
+import torch.distributed as dist
 from torch import nn
 from torch.distributed.device_mesh import init_device_mesh
 from torch.distributed.fsdp import MixedPrecisionPolicy, fully_shard
+from torch.distributed.tensor import DTensor, Shard
 
 from automodel_lint.probe.worker.framework import Framework
 
@@ -64,9 +67,32 @@ def _plainly(model: nn.Module, policy: MixedPrecisionPolicy, count: int) -> nn.M
     return model
 
 
-def whole(tensor: torch.Tensor) -> torch.Tensor:
-    """Return all of a sharded tensor (every rank must ask), the tensor itself if it is not sharded."""
-    return tensor.full_tensor() if hasattr(tensor, "full_tensor") else tensor
+def gathered(named: Mapping[str, torch.Tensor]) -> dict[str, torch.Tensor]:
+    """Return all of every tensor of a rank, in fp32; each rank must ask for the same names.
+
+    Those that one axis of the mesh shards, as nearly all are, go over in one message.
+    """
+    simple = {name: tensor for name, tensor in named.items() if _shard_of(tensor) is not None}
+    mine = {name: tensor.to_local().detach().float().numpy() for name, tensor in simple.items()}
+    parts: list[Any] = [None] * dist.get_world_size()
+    dist.all_gather_object(parts, mine)
+    found = {}
+    for name, tensor in named.items():
+        if name in simple:
+            found[name] = torch.cat([torch.from_numpy(part[name]) for part in parts], _shard_of(tensor))
+        else:
+            found[name] = (tensor.full_tensor() if isinstance(tensor, DTensor) else tensor).detach().float()
+    return found
+
+
+def _shard_of(tensor: torch.Tensor) -> int | None:
+    """Return the dimension along which a tensor is cut over all ranks in order, ``None`` if it is not so simple."""
+    if not isinstance(tensor, DTensor):
+        return None
+    axes = [(size, how) for size, how in zip(tensor.device_mesh.shape, tensor.placements, strict=True) if size > 1]
+    if len(axes) != 1 or axes[0][0] != dist.get_world_size() or type(axes[0][1]) is not Shard:
+        return None
+    return axes[0][1].dim
 
 
 def is_spread_expert(tensor: Any) -> bool:

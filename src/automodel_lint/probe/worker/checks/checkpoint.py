@@ -60,7 +60,7 @@ def save_reload(subject: Subject) -> Iterator[Fault]:
 
 
 def _settings(subject: Subject) -> Iterator[tuple[Any, torch.dtype, list[Layout]]]:
-    """Yield fp32 in every layout; the other way to tie in the first and last; bf16, in which adapters cast, in the last."""
+    """Yield fp32 in every layout; the other way to tie in the first and the last; bf16 in the last."""
     layouts = _layouts(subject)
     first, *others = tie_settings(subject.cls)
     yield with_tie(subject.config(), first), torch.float32, layouts

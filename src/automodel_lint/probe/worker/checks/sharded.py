@@ -20,7 +20,7 @@ from automodel_lint.probe.worker.tensor_names import listed
 from automodel_lint.probe.worker.variants import tie_settings, with_tie
 
 RANKS = 2
-SECONDS = 30.0  # for the two ranks of one setting
+SECONDS = 25.0  # for the two ranks of one setting
 
 
 @dataclass(frozen=True)
@@ -38,7 +38,7 @@ class Setting:
 
 @check("NAM913", order=90)
 def sharded(subject: Subject) -> Iterator[Fault]:
-    seen: set[tuple[str, ...]] = set()
+    seen: set[str] = set()
     done: list[str] = []
     failure: RanksFailed | None = None
     settings = _settings(subject)
@@ -53,8 +53,8 @@ def sharded(subject: Subject) -> Iterator[Fault]:
             done.append(str(setting))
             losses = [lost for of_rank in said for lost in of_rank]
         for what, names, detail in losses:
-            if (what, *names) not in seen:
-                seen.add((what, *names))
+            if what not in seen:  # in another setting it has the same cause
+                seen.add(what)
                 fields = {"what": what, "names": listed(names) or "the model", "detail": f"{detail} ({setting})"}
                 yield Fault(fields, {"tensor": names[0]} if names else {})
     if failure and not seen:
