@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterator
 from typing import Any
 
@@ -17,6 +18,7 @@ from automodel_lint.probe.worker.trial import vision_towers
 
 # What code raises on purpose about its arguments; of anything else it did not think.
 DELIBERATE = (ValueError, NotImplementedError, AssertionError)
+DTYPES = re.compile(r"same dtype|expected scalar type|dtypes? .*(match|differ)")
 TEXT, IMAGE = "text", "text and images"
 
 
@@ -29,8 +31,10 @@ def forward_fails(subject: Subject) -> Iterator[Fault]:
     if subject.image.form is not None:
         yield from _run(subject, IMAGE, subject.inputs(modality="image"))
     elif subject.image.tried:
-        subject.figure(f"{subject.measured or 'nothing'}; no images found that it takes")
-        yield from _image_error(subject)
+        faults = list(_image_error(subject))
+        if not faults:
+            subject.figure(f"{subject.measured or 'nothing'}; no images found that it takes")
+        yield from faults
 
 
 def _run(subject: Subject, modality: str, arguments: dict[str, Any]) -> Iterator[Fault]:
@@ -128,8 +132,9 @@ def _optional(subject: Subject) -> Iterator[Fault]:
 def _image_error(subject: Subject) -> Iterator[Fault]:
     """What was raised once the vision tower was done, if that cannot be for images in the wrong form.
 
-    A wrong number or shape of features is our doing; code that finds another kind of object than it expects is not.
+    A wrong number or shape of features is our doing; code that finds another kind of object than it expects is not, nor
+    are two dtypes where the model and the pixels have one.
     """
     error = subject.image.error
-    if isinstance(error, (AttributeError, TypeError, NameError)):
+    if isinstance(error, (AttributeError, TypeError, NameError)) or (error and DTYPES.search(str(error))):
         yield _fault(subject, IMAGE, error)
