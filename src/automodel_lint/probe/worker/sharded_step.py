@@ -45,7 +45,7 @@ class Rank:
         if broken:
             yield "sharding breaks the tie of", broken, "it is no longer the parameter of the embedding"
         sharded_logits, gradients = self._backward()
-        change = _relative(sharded_logits, logits)
+        change = self._agreed(_relative(sharded_logits, logits))
         if not change <= TOLERANCE:
             yield "sharding changes the output of", [], f"its logits differ by {change:.1e} of the largest value"
         else:  # or the gradients differ for that reason
@@ -69,6 +69,12 @@ class Rank:
             used = self._dtypes_in_use(dtype, [name for name in stored if name not in lost])
             if used:
                 yield "the sharded model computes out of fp32 with", list(used), f"in {next(iter(used.values()))}"
+
+    def _agreed(self, value: float) -> float:
+        """The largest value on any rank: what decides whether the ranks talk on must be the same on all."""
+        largest = torch.tensor([value if value == value else float("inf")])
+        dist.all_reduce(largest, dist.ReduceOp.MAX)
+        return float(largest)
 
     def _shard(self, dtype: torch.dtype, experts: int) -> None:
         self.model.zero_grad(set_to_none=True)
