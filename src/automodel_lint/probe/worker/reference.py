@@ -14,7 +14,7 @@ from torch import nn
 
 from automodel_lint.probe.worker import building, environment
 from automodel_lint.probe.worker.checks import NotProbed
-from automodel_lint.probe.worker.errors import one_line
+from automodel_lint.probe.worker.errors import missing_dependency
 from automodel_lint.probe.worker.subject import Subject
 
 LIMIT = 200_000_000  # parameters; a configuration that did not become tiny for transformers would take minutes
@@ -98,7 +98,7 @@ class Reference:
                 return wanted.from_dict({**fields, "architectures": [self.cls.__name__]})
             except Exception as error:
                 errors.append(error)
-        text = one_line(errors[0], "transformers")
+        text = _cause(errors[0])
         raise NotProbed(f"its configuration does not carry over to {wanted.__name__}: {text}") from errors[0]
 
     def model(self) -> Any:
@@ -125,8 +125,7 @@ class Reference:
         except (NotProbed, MemoryError):
             raise
         except (Exception, SystemExit) as error:
-            text = one_line(error, "transformers")
-            raise NotProbed(f"the reference {name} cannot be constructed on the tiny configuration: {text}") from error
+            raise NotProbed(f"the reference {name} cannot be constructed: {_cause(error)}") from error
         model = model.float().eval()
         building.randomise(model, self.subject.job.seed)
         _randomise_buffers(model, self.subject.job.seed)
@@ -150,7 +149,7 @@ class Reference:
                     None, config=config, state_dict=state, dtype=torch.float32, output_loading_info=True
                 )
         except Exception as error:
-            raise NotProbed(f"{name} of transformers cannot read it: {one_line(error, 'transformers')}") from error
+            raise NotProbed(f"{name} of transformers cannot read it: {_cause(error)}") from error
         finally:
             torch.set_default_dtype(before)
         if info["missing_keys"]:
@@ -236,8 +235,7 @@ class Reference:
         try:
             return core_model_loading.revert_weight_conversion(model, dict(state))
         except Exception as error:
-            text = one_line(error, "transformers")
-            raise NotProbed(f"the reference {type(model).__name__} cannot be saved: {text}") from error
+            raise NotProbed(f"the reference {type(model).__name__} cannot be saved: {_cause(error)}") from error
         finally:
             del model._weight_conversions
 
@@ -277,6 +275,15 @@ def _completed(fields: dict[str, Any], declared: dict[str, Any]) -> dict[str, An
         elif value is not None:
             whole.setdefault(name, value)
     return whole
+
+
+def _cause(error: BaseException) -> str:
+    """Say what transformers raised, in one short line."""
+    missing = missing_dependency(error, "transformers")
+    if missing:
+        return f"needs {missing}, which is not installed"
+    text = " ".join(str(error).split())
+    return f"{type(error).__name__}: {text if len(text) <= 160 else text[:157] + '…'}"
 
 
 def _is_own(found: Any) -> bool:
