@@ -64,7 +64,7 @@ class Config:
 
 
 KEYS = [f.name.replace("_", "-") for f in fields(Config) if f.name not in ("path", "tiny", "text")]
-TINY_KEYS = ("given", "set", "parts", "arguments", "inputs", "config_class", "function")
+TINY_KEYS = ("given", "set", "parts", "arguments", "defaults", "inputs", "image", "not_run", "config_class", "function")
 
 
 def find(start: str) -> str | None:
