@@ -25,6 +25,8 @@ from automodel_lint.probe.worker.subject import Subject
 from automodel_lint.probe.worker.tensor_names import listed
 from automodel_lint.probe.worker.variants import tie_settings, with_tie
 
+UNREAD = "reloading leaves at its initial value"
+
 
 @dataclass(frozen=True)
 class Layout:
@@ -56,7 +58,7 @@ def save_reload(subject: Subject) -> Iterator[Fault]:
                     refused = refused or str(reason)
     if refused and not seen.names:
         raise NotProbed(refused)
-    subject.figure(f"{compared} tensors equal" if not seen.names else f"of {compared} tensors")
+    subject.figure(f"{compared} tensors {'equal' if not seen.names else 'compared'}")
 
 
 def _settings(subject: Subject) -> Iterator[tuple[Any, torch.dtype, list[Layout]]]:
@@ -134,14 +136,14 @@ def _round_trip(
             target = _target(subject, config, dtype)
             initial = _values(target)
             target = layout.read(target, folder)
-            lost = list(_compared(source, saved, initial, target))
+            lost = [_blamed(source, one) for one in _compared(source, saved, initial, target)]
             if layout.twice and not lost:  # what the first reading left in the adapter must not matter
                 step = "read a second time"
                 building.randomise(target, subject.job.seed + 2)
                 initial = _values(target)
                 target = layout.read(target, folder)
                 again = _compared(source, saved, initial, target)
-                lost = [replace(one, what=f"{one.what}, when it is read a second time") for one in again]
+                lost = [replace(one, what=f"the second time, {one.what}") for one in again]
     except (NotProbed, _Refused):
         raise
     except (Exception, SystemExit) as error:
@@ -151,6 +153,20 @@ def _round_trip(
         text = one_line(error, subject.package)
         lost = [Lost(f"the model cannot be {step}:", at=_own_line(subject, error), error=text)]
     yield from lost
+
+
+def _blamed(source: nn.Module, lost: Lost) -> Lost:
+    """Say so where the adapter returns what the model then does not get: the loader renames or drops it after that."""
+    adapter = getattr(source, "state_dict_adapter", None)
+    if lost.what != UNREAD or adapter is None:
+        return lost
+    try:
+        returned = adapter.from_hf(dict(adapter.to_hf(dict(source.state_dict()))))
+    except Exception:  # NAM906 is about that
+        return lost
+    return (
+        replace(lost, what="the adapter returns, and the loader drops,") if returned.keys() >= set(lost.names) else lost
+    )
 
 
 class _Refused(Exception):
@@ -199,7 +215,7 @@ def _compared(
         ("the reloaded model lacks", [name for name in then if name not in now]),
         ("reloading changes the dtype of", dtypes),
         ("reloading changes the shape of", shapes),
-        ("reloading leaves at its initial value", unread),
+        (UNREAD, unread),
         ("reloading changes the value of", [name for name in values if name not in unread]),
         ("reloading breaks the tie of", [b for a, b in _aliases(then) if a in now and not _same(now, a, b)]),
     ):
