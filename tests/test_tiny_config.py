@@ -73,6 +73,13 @@ def test_profile_that_keeps_the_head_dimension() -> None:
     assert implicit["hidden_size"] == 128 * implicit["num_attention_heads"]
 
 
+def test_profile_that_keeps_ties() -> None:
+    tiny = shrink({**MOE, "moe_intermediate_size": 11008, "v_head_dim": 128, "qk_norm_dim": 4096}, keep_ties=True)
+    assert tiny["num_attention_heads"] * tiny["head_dim"] == tiny["hidden_size"]
+    assert tiny["moe_intermediate_size"] == tiny["intermediate_size"] != tiny["hidden_size"]
+    assert (tiny["v_head_dim"], tiny["qk_norm_dim"]) == (tiny["head_dim"], tiny["hidden_size"])
+
+
 def test_all_that_speaks_of_layers_keeps_the_same_ones() -> None:
     kinds = ["linear", "linear", "full", "linear"] * 8
     node = {

@@ -23,8 +23,8 @@ from automodel_lint.probe.worker.tiny.shrinking import TOKEN, Shrinker
 
 __all__ = ["PROFILES", "TOKEN", "default_dict", "find_config_class", "merge", "resolve", "switch_on", "tiny_config"]
 
-DISTINCT, HEAD_DIM_KEPT = "distinct sizes", "original head dimension"
-PROFILES = (DISTINCT, HEAD_DIM_KEPT)
+DISTINCT, HEAD_DIM_KEPT, TIES_KEPT = "distinct sizes", "original head dimension", "equal sizes where they were"
+PROFILES = (DISTINCT, HEAD_DIM_KEPT, TIES_KEPT)
 
 
 def merge(target: dict[str, Any], changes: dict[str, Any]) -> dict[str, Any]:
@@ -51,7 +51,7 @@ def tiny_config(config_class: type, recipe: dict[str, Any], profile: str = DISTI
     The recipe's ``given`` holds before shrinking, its ``set`` afterwards; ``parts`` are recipes for attributes that
     hold a configuration of another class, which ``config_class`` does not make by itself.
     """
-    shrinker = Shrinker(keep_head_dim=profile == HEAD_DIM_KEPT)
+    shrinker = Shrinker(keep_head_dim=profile == HEAD_DIM_KEPT, keep_ties=profile == TIES_KEPT)
     tiny = merge(shrinker.shrink(default_dict(config_class, recipe.get("given", {}))), recipe.get("set", {}))
     tiny.pop("transformers_version", None)
     make = getattr(config_class, "from_dict", None)

@@ -37,6 +37,7 @@ class Shrinker:
     """What all parts of one configuration share."""
 
     keep_head_dim: bool = False
+    keep_ties: bool = False
     tokens: dict[int, int] = field(default_factory=dict)
     text_hidden: int | None = None
 
@@ -53,7 +54,7 @@ class Shrinker:
         own = make_plan(node)
         plan = own or plan
         if sizes is None or "model_type" in node or own:
-            sizes = Sizes(node, role, self.text_hidden, self.keep_head_dim)
+            sizes = Sizes(node, role, self.text_hidden, self.keep_head_dim, self.keep_ties)
         tiny = {name: self.field(name, value, plan, sizes) for name, value in node.items()}
         if own:
             tiny.update({name: len(own.kept) for name in LAYER_COUNTS if node.get(name) == own.count})

@@ -41,6 +41,7 @@ def _rules(*rules: tuple[str, int | dict[str, int] | None] | tuple[str, int | di
 
 HEAD_DIMS = re.compile(r"(swa_|global_|attention_|full_)?(attention_)?head_dim|head_size|kv_channels")
 ROTARY_DIM = re.compile(r".*rotary_dim|.*rope_dim")
+WIDTH = re.compile(r"(?!.*(vocab|image|patch|window|chunk|kernel|merge)).*_(size|dim|rank)")
 LINK = re.compile(
     r"(out|output|text|llm|lm|language|decoder|projection|mm_embed|output_proj)_?(hidden|dim|embed|dmodel).*"
 )
@@ -95,13 +96,15 @@ class Sizes:
     """Gives out the sizes of one configuration or part of one.
 
     ``node`` is the original; ``text_hidden`` the original hidden size of the text part of the whole, ``keep_head_dim``
-    leaves the dimension of a head as it is.
+    leaves the dimension of a head as it is, ``keep_ties`` makes widths equal that were.
     """
 
     node: dict[str, Any]
     role: str
     text_hidden: int | None
     keep_head_dim: bool = False
+    keep_ties: bool = False
+    tied: dict[int, int] = field(default_factory=dict)
     given: dict[tuple[str, int], int] = field(default_factory=dict)
 
     @property
@@ -122,7 +125,7 @@ class Sizes:
         """The original dimension of a head and the tiny one, zeros if unknown."""
         explicit = self.node.get("head_dim") if "qk_rope_head_dim" not in self.node else None
         own = explicit if type(explicit) is int and explicit else 0
-        if self.role != TEXT and own * self.heads == self.own_hidden:
+        if (self.role != TEXT or self.keep_ties) and own * self.heads == self.own_hidden:
             own = 0  # written down by a tower that does not read it
         old = own or (self.own_hidden // self.heads if self.heads else 0)
         if self.keep_head_dim or 0 < old < 8:
@@ -140,9 +143,12 @@ class Sizes:
     def of(self, name: str, value: int) -> int:
         """Return what the field ``name`` becomes; a name that says nothing keeps its value, or follows an equal one."""
         known = self._by_name(name, value)
-        if known is not None:
-            return known
-        return self._following(value)
+        if known is None:
+            return self._following(value)
+        if self.keep_ties and value > 1 and WIDTH.fullmatch(name):
+            self.tied.setdefault(self.own_hidden, self.hidden)
+            return self.tied.setdefault(value, known)
+        return known
 
     def _by_name(self, name: str, value: int) -> int | None:
         if value <= 1:
