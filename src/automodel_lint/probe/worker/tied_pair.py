@@ -45,14 +45,35 @@ def policy_of(cls: type) -> str:
     return value
 
 
-def config_with(subject: Subject, tied: bool) -> Any:
+def config_with(subject: Subject, tied: bool, inside: bool = False) -> Any:
     """Return a tiny configuration with the flag set where it decides, as a user sets it.
 
-    That is the outermost configuration; only where it has no such field a configuration inside it.
+    That is the outermost configuration; only where it has no such field a configuration inside it. ``inside`` sets it
+    in that of the text as well.
     """
     config = subject.config()
     setattr(controlling(config), FLAG, tied)
+    if inside:
+        setattr(_text_of(config), FLAG, tied)
     return config
+
+
+def unasked(subject: Subject, tied: bool) -> bool:
+    """Tell whether the outer configuration has this setting by default and that of the text the other one.
+
+    Then the outer flag is no request of anybody, and a class does right to ask the inner one.
+    """
+    try:
+        plain = subject.config_class()
+        text = _text_of(plain)
+        return text is not plain and bool(getattr(plain, FLAG)) == tied != bool(getattr(text, FLAG))
+    except Exception:  # what cannot be made without arguments has no defaults
+        return False
+
+
+def _text_of(config: Any) -> Any:
+    text = config.get_text_config() if hasattr(config, "get_text_config") else getattr(config, "text_config", None)
+    return config if text is None else text
 
 
 def controlling(config: Any) -> Any:
@@ -62,8 +83,7 @@ def controlling(config: Any) -> Any:
     thinker = getattr(config, "thinker_config", None)
     if thinker is not None:
         return thinker
-    text = config.get_text_config() if hasattr(config, "get_text_config") else getattr(config, "text_config", None)
-    return config if text is None else text
+    return _text_of(config)
 
 
 def find_pair(model: nn.Module) -> Pair:

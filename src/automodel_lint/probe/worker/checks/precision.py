@@ -25,7 +25,7 @@ from automodel_lint.probe.worker.subject import Subject
 
 BF16 = torch.bfloat16
 KEEP_LISTS = ("_keep_in_fp32_modules_strict", "_keep_in_fp32_modules")
-SINKS = "sinks"  # where a checkpoint has them in the model's dtype there is less to lose
+SINKS = "sinks"  # some checkpoints have them in the model's dtype: lost only where the class says fp32
 
 
 @check("NAM916", order=13)
@@ -75,8 +75,9 @@ def _faults(model: nn.Module, lost: dict[str, list[tuple[str, str]]]) -> Iterato
         first = names[0]
         when = ", ".join(when for when, _ in lost[first])
         fields = {"tensor": folded(first) if len(names) > 1 else first, "when": when, "detail": lost[first][0][1]}
-        left = last == SINKS and lost[first][0][0].startswith("after construction") and not _is_pinned(model, first)
-        yield Fault(fields, {"tensor": first}, "info" if left else None)
+        if last == SINKS and lost[first][0][0].startswith("after construction") and not _is_pinned(model, first):
+            continue
+        yield Fault(fields, {"tensor": first})
 
 
 def _is_pinned(model: nn.Module, name: str) -> bool:

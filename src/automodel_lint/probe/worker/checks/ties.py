@@ -14,7 +14,7 @@ from automodel_lint.probe.worker import scratch
 from automodel_lint.probe.worker.checks import NotProbed, check
 from automodel_lint.probe.worker.errors import is_out_of_memory, missing_dependency, one_line
 from automodel_lint.probe.worker.subject import Subject
-from automodel_lint.probe.worker.tied_pair import SETTINGS, Pair, config_with, find_pair, policy_of
+from automodel_lint.probe.worker.tied_pair import SETTINGS, Pair, config_with, find_pair, policy_of, unasked
 
 WORDS = {True: "tied", False: "untied"}
 
@@ -28,12 +28,13 @@ def tie_not_rejected(subject: Subject) -> Iterator[Fault]:
         subject.figure("it supports both settings")
         return
     tied = not supported[0]
+    said = "by the configuration inside it too, as the outer one says so unasked" if unasked(subject, tied) else ""
     try:
-        model = subject.construct(config_with(subject, tied))
+        model = subject.construct(config_with(subject, tied, inside=bool(said)))
     except (Exception, SystemExit) as error:
         if is_out_of_memory(error) or missing_dependency(error, subject.package):
             raise
-        subject.figure(f"{WORDS[tied]} is refused with {type(error).__name__}")
+        subject.figure(f"{WORDS[tied]} is refused with {type(error).__name__}{f', if asked for {said}' if said else ''}")
         return
     with contextlib.suppress(NotProbed):
         pair = find_pair(model)
