@@ -44,15 +44,27 @@ def grouped(model: nn.Module, bad: Mapping[str, object]) -> list[Group]:
         whole = where[name] != name and where[name] in modules and not _is_leaf(modules[where[name]])
         cause = (folded(where[name]),) if whole else (_maker(modules, name), bad[name] if _is_word(bad[name]) else "")
         causes.setdefault(cause, []).append(name)
-    return [_group(names, where[names[0]] if len(cause) == 1 else None) for cause, names in causes.items()]
+    return [_group(modules, names, where[names[0]] if len(cause) == 1 else None) for cause, names in causes.items()]
 
 
-def _group(names: list[str], module: str | None) -> Group:
+def _group(modules: Mapping[str, nn.Module], names: list[str], module: str | None) -> Group:
     first = names[0]
     if module is not None:
         return Group(f"{folded(module)}.*".lstrip("."), {"module": module} if module else {}, names)
     alike = [name for name in names if folded(name) == folded(first)]
-    return Group(folded(first) if len(alike) > 1 else first, {"tensor": first}, names)
+    return Group(folded(first) if len(alike) > 1 else first, place_of(modules, first), names)
+
+
+def place_of(modules: Mapping[str, nn.Module], name: str) -> dict[str, Any]:
+    """Where to edit for a tensor, as in ``Fault.at``: its own line, or that of its module if that is from elsewhere.
+
+    A layer that another file defines is right for all others that use it.
+    """
+    owner = name.rpartition(".")[0]
+    if not owner or not _is_leaf(modules[owner]):
+        return {"tensor": name}
+    same = type(modules[owner]).__module__ == _maker(modules, name).__module__
+    return {"tensor": name} if same else {"module": owner}
 
 
 def _is_word(value: object) -> bool:

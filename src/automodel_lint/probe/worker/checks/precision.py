@@ -34,9 +34,25 @@ def config_dtype_ignored(subject: Subject) -> Iterator[Fault]:
     floating = {name: p.dtype for name, p in model.named_parameters() if p.is_floating_point()}
     other = {name: fp32.word(dtype) for name, dtype in floating.items() if dtype != torch.float32}
     subject.figure(f"{len(floating) - len(other)} of {len(floating)} parameters are fp32")
+    late = _cast_late(subject) if other else set()
     for group in grouped(model, other):
-        fields = {"tensor": group.shown, "dtype": other[group.names[0]], "count": len(group.names)}
-        yield Fault(fields, group.at, "warning")
+        whole = group.shown == "*"
+        tensor = "every parameter" if whole else group.shown
+        fields = {"tensor": tensor, "dtype": other[group.names[0]], "count": len(group.names), "why": ""}
+        at = {"method": "__init__"} if whole else group.at
+        if late.issuperset(group.names):
+            fields["why"] = " once the constructor has called `initialize_weights()` without a dtype"
+            at = {"method": "initialize_weights"}
+        yield Fault(fields, at, "warning")
+
+
+def _cast_late(subject: Subject) -> set[str]:
+    """The parameters that are in fp32 where constructors do not initialise."""
+    try:
+        model = scratch.empty(subject, scratch.config_in(subject, torch.float32), torch.float32)
+    except (Exception, SystemExit):
+        return set()
+    return {name for name, p in model.named_parameters() if p.dtype == torch.float32}
 
 
 @check("NAM905", order=14)

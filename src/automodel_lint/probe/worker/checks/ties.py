@@ -28,13 +28,17 @@ def tie_not_rejected(subject: Subject) -> Iterator[Fault]:
         subject.figure("it supports both settings")
         return
     tied = not supported[0]
-    said = "by the configuration inside it too, as the outer one says so unasked" if unasked(subject, tied) else ""
+    said = (
+        ", where the configuration inside asks as well: the outer one does by default" if unasked(subject, tied) else ""
+    )
     try:
         model = subject.construct(config_with(subject, tied, inside=bool(said)))
     except (Exception, SystemExit) as error:
         if is_out_of_memory(error) or missing_dependency(error, subject.package):
             raise
-        subject.figure(f"{WORDS[tied]} is refused with {type(error).__name__}{f', if asked for {said}' if said else ''}")
+        subject.figure(
+            f"{WORDS[tied]} is refused with {type(error).__name__}{f', if asked for {said}' if said else ''}"
+        )
         return
     with contextlib.suppress(NotProbed):
         pair = find_pair(model)
