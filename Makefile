@@ -9,7 +9,7 @@ TRUTH ?= .venv-truth
 TRUTH_READY := $(if $(AUTOMODEL_LINT_TORCH_PYTHON),,$(TRUTH)/.ready)
 export AUTOMODEL_LINT_TORCH_PYTHON ?= $(CURDIR)/$(TRUTH)/bin/python
 
-.PHONY: demo test lint bench bench-tree clean
+.PHONY: demo test lint bench bench-tree probe reproductions clean
 
 demo: $(VENV)/.base
 	$(BIN)/automodel-lint check $(CHECKOUT) --exit-zero
@@ -25,6 +25,14 @@ bench: $(VENV)/.dev
 
 bench-tree: $(VENV)/.base $(TRUTH_READY)
 	$(BIN)/python benchmarks/module_tree.py --python $(AUTOMODEL_LINT_TORCH_PYTHON)
+
+# The whole of nemo-automodel 0.7.0, and its defects shown without the probe.
+probe: $(VENV)/.base $(TRUTH_READY)
+	$(BIN)/automodel-lint probe --installed nemo_automodel --python $(AUTOMODEL_LINT_TORCH_PYTHON) --exit-zero
+
+reproductions: $(TRUTH_READY)
+	@for script in benchmarks/reproductions/*.py; do \
+		echo "$$script"; $(AUTOMODEL_LINT_TORCH_PYTHON) $$script || echo "  does not show"; done
 
 lint: $(VENV)/.dev
 	$(BIN)/ruff check --fix src tests benchmarks
