@@ -5,14 +5,18 @@ from __future__ import annotations
 from pathlib import Path
 from typing import Any
 
+import click
 import pytest
 
 from automodel_lint.probe import static_capabilities, static_tree
 from automodel_lint.probe.findings import findings_of
 from automodel_lint.probe.protocol import FINDING, PASSED, CheckResult, ClassResult, Fault, Job, Target
 from automodel_lint.probe.targets import Probed, probed_classes
+from automodel_lint.report import Report
+from automodel_lint.reporters import probe_table
 from automodel_lint.request import Request, UsageError
 from automodel_lint.session import Session
+from automodel_lint.source import SourceTree
 
 FIR = "acme_automodel/components/models/fir/model.py"
 FIR_NAMES = {
@@ -128,3 +132,42 @@ def test_a_job_survives_its_journey() -> None:
         "p", "f", (Target("m", "C", ("A", "B"), ("retrieval",)),), ("NAM901",), path=("/x",), tiny={"A": {"set": {}}}
     )
     assert Job.from_json(job.to_json()) == job
+
+
+# -- the table ------------------------------------------------------------------------------------------------------
+
+
+def row(name: str, **checks: tuple[str, str | None]) -> dict[str, Any]:
+    told = {code: {"status": status, "reason": reason, "figure": None} for code, (status, reason) in checks.items()}
+    return {"class": f"some.module:{name}", "architectures": [name], "config": {}, "seconds": 1.0, "checks": told}
+
+
+@pytest.fixture
+def table(example: Path) -> str:
+    session = Session(Request(paths=[str(example)], cache=False))
+    report = Report(str(example), [], 3, ["a.py"], 2.0, session.config, SourceTree(str(example)))
+    dead = ("not-probed", "it cannot be imported: NAM901")
+    report.probe = [
+        row(
+            "Good", NAM901=("passed", None), NAM902=("passed", None), NAM903=("passed", None), NAM904=("finding", None)
+        ),
+        row("Dead", NAM901=("finding", None), NAM902=dead, NAM903=dead, NAM904=dead),
+        row("Encoder", NAM901=("passed", None), NAM902=("passed", None), NAM903=("not-probed", "no head"), NAM904=dead),
+    ]
+    return click.unstyle(probe_table.render(report))
+
+
+def test_the_table_has_a_line_for_each_class(table: str) -> None:
+    lines = [line.split() for line in table.splitlines()]
+    assert ["Good", "✓", "✓", "✓", "✗", "1.0", "s"] in lines
+    assert ["Dead", "✗", "–", "–", "–", "1.0", "s"] in lines
+    assert ["Encoder", "✓", "✓", "–", "–", "1.0", "s"] in lines
+
+
+def test_reasons_are_said_once(table: str) -> None:
+    reasons = table.partition("Not probed:\n")[2].partition("\n\n")[0].splitlines()
+    assert reasons == [
+        "  NAM902 to NAM904 it cannot be imported: NAM901: Dead",
+        "  NAM903 no head: Encoder",
+        "  NAM904 it cannot be imported: NAM901: Encoder",
+    ]

@@ -58,15 +58,32 @@ def _legend(codes: list[str]) -> list[str]:
 
 
 def _reasons(rows: list[dict[str, Any]], codes: list[str], verbose: bool) -> list[str]:
-    """Why checks could not look: a reason, and for whom it holds."""
+    """Why checks could not look: the checks, the reason, and for whom it holds."""
     found: dict[tuple[str, str], list[str]] = {}
-    for code in codes:
-        for row in rows:
+    for row in rows:
+        for code in codes:
             check = row["checks"][code]
             if check["status"] == "not-probed":
-                found.setdefault((code, check["reason"] or "no reason given"), []).append(_name(row))
-    lines = ["Not probed:"] if found else []
-    for (code, reason), names in found.items():
+                found.setdefault((_name(row), check["reason"] or "no reason given"), []).append(code)
+    together: dict[tuple[str, str], list[str]] = {}
+    for (name, reason), those in found.items():
+        together.setdefault((_ranges(those, codes), reason), []).append(name)
+    lines = ["Not probed:"] if together else []
+    for (those, reason), names in sorted(together.items()):
         shown = names if verbose or len(names) <= 3 else [*names[:2], f"{len(names) - 2} more"]
-        lines.append(f"  {click.style(code, bold=True)} {reason}: {', '.join(shown)}")
+        lines.append(f"  {click.style(those, bold=True)} {reason}: {', '.join(shown)}")
     return [*lines, ""] if lines else []
+
+
+def _ranges(some: list[str], codes: list[str]) -> str:
+    """Return codes as text, three or more that follow each other in the table as the first and the last."""
+    parts: list[str] = []
+    rest = some
+    while rest:
+        start = codes.index(rest[0])
+        length = next(
+            (n for n, code in enumerate(rest) if code != "".join(codes[start + n : start + n + 1])), len(rest)
+        )
+        parts += [f"{rest[0]} to {rest[length - 1]}"] if length > 2 else rest[:length]
+        rest = rest[length:]
+    return ", ".join(parts)

@@ -13,6 +13,7 @@ from automodel_lint.probe.worker.checks import Check, NotProbed, checks
 from automodel_lint.probe.worker.errors import is_out_of_memory, one_line
 from automodel_lint.probe.worker.subject import Subject
 
+CONSTRUCTED = 2  # the order of the last check that there need not be a model for
 Say = Callable[[dict[str, Any]], None]
 
 
@@ -44,6 +45,8 @@ def _run(one: Check, subject: Subject) -> CheckResult:
     """Look, and say how that ended. What the check did not expect to be raised is a reason, never a verdict."""
     subject.measured = None
     result = CheckResult(one.code, PASSED)
+    if one.order > CONSTRUCTED and subject.obstacle:
+        return CheckResult(one.code, NOT_PROBED, subject.obstacle)
     try:
         result.faults = list(one.look(subject))
     except NotProbed as reason:

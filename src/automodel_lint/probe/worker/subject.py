@@ -36,6 +36,7 @@ class Subject:
         self.how: list[str] = []  # what the last construction did otherwise than the class by itself
         self.failed: list[Exception] = []  # and what was raised before that
         self.new_facts: dict[str, Any] = {}
+        self.broken_by_adapter: set[str] = set()  # tensors that NAM906 has said do not come back through the adapter
 
     def figure(self, text: str) -> None:
         """Say what the check measured, in a few words and with the unit."""
@@ -149,6 +150,16 @@ class Subject:
             return self.fresh()
         except NotProbed as reason:
             return reason
+
+    @cached_property
+    def obstacle(self) -> str | None:
+        """Why there is nothing to look at beyond import and construction, ``None`` if there is a model."""
+        for made in (lambda: self.cls, lambda: self.model):
+            try:
+                made()
+            except NotProbed as reason:
+                return str(reason)
+        return None
 
     # -- running --------------------------------------------------------------------------------------------------
 
