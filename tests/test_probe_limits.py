@@ -127,3 +127,43 @@ def test_an_interpreter_without_torch_is_one_line(checkout: Path, cli: Any) -> N
     done = cli("probe", checkout, "--python", sys.executable, "--checks", "NAM901")
     assert done.returncode == 2
     assert done.stdout == "" and len(done.stderr.strip().splitlines()) == 1 and "torch" in done.stderr
+
+
+def test_a_registry_that_ends_the_process_costs_nobody(
+    checkout: Path, torch_python: str, tmp_path: Path, cli: Any
+) -> None:
+    """What is imported once for all classes is left to each of them."""
+    copy = tmp_path / "checkout"
+    shutil.copytree(checkout, copy)
+    registry = copy / PACKAGE / "_transformers" / "registry.py"
+    registry.write_text(f"import os\n\nos._exit(3)\n{registry.read_text(encoding='utf-8')}", encoding="utf-8")
+    names = [word for name in GOOD for word in ("--arch", f"{name.capitalize()}ForCausalLM")]
+    done = cli("probe", copy, "--python", torch_python, *names, "--checks", "NAM901,NAM902", "--output-format", "json")
+    assert done.returncode == 0, done.stderr
+    statuses = {check["status"] for row in json.loads(done.stdout)["probe"] for check in row["checks"].values()}
+    assert statuses == {"passed"}
+
+
+def test_a_worker_that_is_killed_is_started_again(checkout: Path, torch_python: str, tmp_path: Path) -> None:
+    """The class under way is named; those that had their turn keep their results, the others get theirs."""
+    command = [sys.executable, "-m", "automodel_lint", "probe", str(checkout), "--python", torch_python, "--jobs", "1"]
+    command += ["--arch", "FirForCausalLM", "--arch", "waitsForCausalLM", "--arch", "LarchForCausalLM"]
+    command += ["--checks", "NAM901", "--output-format", "json"]
+    environment = {**os.environ, "ACME_PIDS": str(tmp_path)}
+    with subprocess.Popen(command, env=environment, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True) as run:
+        deadline = time.monotonic() + 90
+        while not (tmp_path / "waits").exists() and run.poll() is None and time.monotonic() < deadline:
+            time.sleep(0.05)
+        time.sleep(0.2)
+        child = int((tmp_path / "waits").read_text())
+        status = Path(f"/proc/{child}/stat").read_text(encoding="utf-8")
+        os.kill(int(status.rpartition(")")[2].split()[1]), signal.SIGKILL)
+        out, errors = run.communicate(timeout=120)
+    assert run.returncode == 0, errors
+    found = json.loads(out)
+    assert [_class(found, f"{n.capitalize()}ForCausalLM")["checks"]["NAM901"]["status"] for n in GOOD] == ["passed"] * 2
+    waits = _class(found, "waitsForCausalLM")["checks"]["NAM901"]
+    assert waits["status"] == "not-probed" and "the probe's own process ended" in waits["reason"]
+    time.sleep(0.5)
+    with pytest.raises(ProcessLookupError):
+        os.kill(child, 0)

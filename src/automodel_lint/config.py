@@ -244,7 +244,7 @@ class _Reader:
                         self._fail(word, f"probe.tiny.{name}: unknown key {word!r}{closest(word, list(TINY_KEYS))}")
                 function = recipe.get("function")
                 if function is not None and (not isinstance(function, str) or function.count(":") != 1):
-                    self._fail(name, f"probe.tiny.{name}: a function is given as \"module:function\"")
+                    self._fail(name, f'probe.tiny.{name}: a function is given as "module:function"')
                 self.config.tiny[name] = recipe
 
     def _exemptions(self, key: str, value: Any) -> dict[str, dict[str, str]]:
