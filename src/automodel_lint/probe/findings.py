@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import ast
 import os
 from collections.abc import Iterator
 
@@ -36,17 +37,20 @@ def _finding(probed: Probed, check: CheckResult, fault: Fault) -> Finding:
     )
 
 
-def _place(probed: Probed, fault: Fault) -> tuple[str, Span, str]:
-    """Where the author edits: what the fault names, as far as the source can tell, else the class."""
+def _place(probed: Probed, fault: Fault) -> tuple[str, Span, str | None]:
+    """Where the author edits: what the fault names, as far as the source can tell, else the class.
+
+    The symbol is the definition that holds the place: what several classes share is one finding, whoever ran into it.
+    """
     name, tree, model, at = probed.target.name, probed.project.tree, probed.model, fault.at
     own = _own_path(probed, at["file"]) if at.get("file") else None
     if own is not None:
-        return tree.relative(own), _line(probed, own, at["line"]), name
+        return tree.relative(own), _line(probed, own, at["line"]), _owner(probed, own, at["line"])
     if model is None:
         return probed.entry.path, probed.entry.span, name
     for place in (*_creating(model, at.get("tensor") or at.get("module") or ""), *_pinning(model, at.get("pattern"))):
         if _own_path(probed, place.path) is not None:
-            return tree.relative(place.path), tree.span(place.path, place.node), name
+            return tree.relative(place.path), tree.span(place.path, place.node), _owner(probed, place.path, place.line)
     view = model.method(at["method"]) if at.get("method") else None
     if view is not None and probed.project.classes.in_checkout(view.owner):
         path = view.owner.module.path
@@ -62,6 +66,27 @@ def _own_path(probed: Probed, path: str) -> str | None:
     return os.path.join(root, relative) if inside and os.path.isfile(path) else None
 
 
+def _owner(probed: Probed, path: str, line: int) -> str | None:
+    """Return the definition around a line: ``Class.method``, a class, or a function.
+
+    What stands in none belongs to the probed class in the file of that, and to nobody in particular elsewhere.
+    """
+    syntax = probed.project.tree.syntax(path)
+    inside: list[ast.AST] = list(syntax.body) if isinstance(syntax, ast.Module) else []
+    names: list[str] = []
+    while around := next((n for n in inside if _spans(n, line)), None):
+        if isinstance(around, (ast.ClassDef, ast.FunctionDef, ast.AsyncFunctionDef)):
+            names.append(around.name)
+        if len(names) == 2 or isinstance(around, (ast.FunctionDef, ast.AsyncFunctionDef)):
+            break
+        inside = list(ast.iter_child_nodes(around))
+    return ".".join(names) or (probed.target.name if path == probed.path else None)
+
+
+def _spans(node: ast.AST, line: int) -> bool:
+    return getattr(node, "lineno", line + 1) <= line <= (getattr(node, "end_lineno", None) or 0)
+
+
 def _line(probed: Probed, path: str, line: int) -> Span:
     lines = probed.project.tree.lines(path)
     text = lines[line - 1].rstrip("\r\n") if 0 < line <= len(lines) else ""
@@ -73,7 +98,8 @@ def _creating(model: ModelClass, name: str) -> Iterator[Place]:
     """The lines that create a tensor or a module, then those that create what holds it, by the module tree."""
     if not name:
         return
-    yield from (tensor.place for tensor in model.module_tree.find(name))
+    variants = model.module_tree.find(name)  # one that is tied was created with another module
+    yield from (t.place for t in sorted(variants, key=lambda t: t.place.line != t.module.place.line))
     nodes = [node for node in model.module_tree.nodes() if node.fqn]
     while name:
         yield from (node.place for node in nodes if matches(node.fqn, name))

@@ -55,7 +55,8 @@ def _grouped(findings: list[Finding]) -> Iterator[tuple[str, list[Finding]]]:
     for name, group in groupby(sorted(findings, key=lambda f: order[owner(f)]), key=owner):
         members = list(group)
         others = dict.fromkeys(a for f in members for a in f.architectures if a != name)
-        yield (name or "settings") + (f" (registered as {', '.join(others)})" if others else ""), members
+        known_as = f" (architecture{'s' * (len(others) > 1)} {', '.join(others)})" if others else ""
+        yield (name or "settings") + known_as, members
 
 
 def _finding(report: Report, finding: Finding, prefix: str, framed: bool) -> Iterator[str]:

@@ -75,6 +75,7 @@ def _all_differences(
     for difference in differences.of_round_trip(calls, own, native, after):
         broken.update(difference.names)
         yield difference
+    subject.broken_by_adapter |= broken
     yield from differences.of_announced_names(calls)
     yield from differences.of_single_tensors(calls, native, hf, broken, notes if thorough else [])
     if not thorough:

@@ -3,15 +3,18 @@
 from __future__ import annotations
 
 import contextlib
+import functools
 import gc
 import logging
 import os
 import sys
 import tempfile
 import warnings
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass, replace
+from types import FrameType
 from typing import Any
+from unittest.mock import patch
 
 import torch
 from torch import nn
@@ -26,6 +29,7 @@ from automodel_lint.probe.worker.tensor_names import listed
 from automodel_lint.probe.worker.variants import tie_settings, with_tie
 
 UNREAD = "reloading leaves at its initial value"
+DROPPED = "the adapter returns, and the loader drops,"
 
 
 @dataclass(frozen=True)
@@ -45,6 +49,7 @@ class Layout:
 def save_reload(subject: Subject) -> Iterator[Fault]:
     seen = _Seen()
     compared, refused = 0, ""
+    adapters: set[str] = set()
     for config, dtype, layouts in _settings(subject):
         source = _source(subject, config, dtype)
         compared = max(compared, len(_tensors(source)))
@@ -52,13 +57,17 @@ def save_reload(subject: Subject) -> Iterator[Fault]:
             for layout in layouts:
                 try:
                     for lost in _round_trip(subject, config, dtype, source, layout, root):
-                        if seen.is_new(lost, layout, dtype):
+                        if lost.names and set(lost.names) <= subject.broken_by_adapter:
+                            adapters.update(lost.names)  # one cause is reported once, and NAM906 knows the line
+                        elif seen.is_new(lost, layout, dtype):
                             yield _fault(lost, layout, dtype)
                 except _Refused as reason:
                     refused = refused or str(reason)
     if refused and not seen.names:
         raise NotProbed(refused)
-    subject.figure(f"{compared} tensors {'equal' if not seen.names else 'compared'}")
+    figure = f"{compared} tensors {'compared' if seen.names or adapters else 'equal'}"
+    figure += f"; {DROPPED} {listed(sorted(seen.names[DROPPED] - {'itself'}))}" if DROPPED in seen.names else ""
+    subject.figure(figure + (f"; what the adapter does to {len(adapters)} of them is said by NAM906" * bool(adapters)))
 
 
 def _settings(subject: Subject) -> Iterator[tuple[Any, torch.dtype, list[Layout]]]:
@@ -73,7 +82,7 @@ def _settings(subject: Subject) -> Iterator[tuple[Any, torch.dtype, list[Layout]
 
 @dataclass(frozen=True)
 class Lost:
-    """What a round trip loses, of which tensors; or ``at``, the line that raised, and the error in words."""
+    """What a round trip loses, of which tensors; or the error in words. ``at`` is the line if it is another's."""
 
     what: str
     names: tuple[str, ...] = ()
@@ -99,7 +108,7 @@ class _Seen:
 
 def _fault(lost: Lost, layout: Layout, dtype: torch.dtype) -> Fault:
     where = f"{layout.name}, {str(dtype).removeprefix('torch.')}"
-    at = {"tensor": lost.names[0]} if lost.at is None else lost.at
+    at = {**(lost.at or {}), **({"tensor": lost.names[0]} if lost.names else {})}
     return Fault({"layout": where, "what": lost.what, "names": listed(lost.names) or lost.error}, at)
 
 
@@ -129,14 +138,16 @@ def _round_trip(
     subject: Subject, config: Any, dtype: torch.dtype, source: nn.Module, layout: Layout, root: str
 ) -> Iterator[Lost]:
     saved, step = _values(source), "saved"
+    loader: dict[str, Any] = {}
     try:
         with on_cpu(subject.observed), tempfile.TemporaryDirectory(dir=root) as folder:
             _write(layout, source, folder)
             step = "read back"
             target = _target(subject, config, dtype)
             initial = _values(target)
-            target = layout.read(target, folder)
-            lost = [_blamed(source, one) for one in _compared(source, saved, initial, target)]
+            with _watched(subject, target, loader):
+                target = layout.read(target, folder)
+            lost = [_blamed(source, one, loader) for one in _compared(source, saved, initial, target)]
             if layout.twice and not lost:  # what the first reading left in the adapter must not matter
                 step = "read a second time"
                 building.randomise(target, subject.job.seed + 2)
@@ -151,22 +162,51 @@ def _round_trip(
         if is_out_of_memory(error) or missing:
             raise NotProbed(f"needs {missing or 'more memory'}") from error
         text = one_line(error, subject.package)
-        lost = [Lost(f"the model cannot be {step}:", at=_own_line(subject, error), error=text)]
+        at = _own_line(subject, error) or (loader if _returns(source, source.state_dict()) else {})
+        lost = [Lost(f"the model cannot be {step}:", at=at, error=text)]
     yield from lost
 
 
-def _blamed(source: nn.Module, lost: Lost) -> Lost:
+@contextlib.contextmanager
+def _watched(subject: Subject, model: nn.Module, loader: dict[str, Any]) -> Iterator[None]:
+    """Note the line of the framework's loader that hands what it has read to the adapter of ``model``."""
+    checkpointer = subject.framework.find("Checkpointer")
+    adapter = getattr(model, "state_dict_adapter", None)
+    if checkpointer is None or adapter is None:
+        yield
+        return
+    convert = adapter.from_hf
+
+    @functools.wraps(convert)
+    def watched(*arguments: Any, **named: Any) -> Any:
+        frame: FrameType | None = sys._getframe(1)
+        while frame is not None and not isinstance(frame.f_locals.get("self"), checkpointer):
+            frame = frame.f_back
+        if frame is not None:
+            loader.update(file=frame.f_code.co_filename, line=frame.f_lineno)
+        return convert(*arguments, **named)
+
+    with patch.object(adapter, "from_hf", watched):
+        yield
+
+
+def _blamed(source: nn.Module, lost: Lost, loader: dict[str, Any]) -> Lost:
     """Say so where the adapter returns what the model then does not get: the loader renames or drops it after that."""
-    adapter = getattr(source, "state_dict_adapter", None)
-    if lost.what != UNREAD or adapter is None:
-        return lost
+    if lost.what == UNREAD and loader and _returns(source, lost.names):
+        return replace(lost, what=DROPPED, at=loader)
+    return lost
+
+
+def _returns(source: nn.Module, names: Iterable[str]) -> bool:
+    """Tell whether the adapter of a model gives back tensors of these names in their shapes."""
+    adapter, state = getattr(source, "state_dict_adapter", None), dict(source.state_dict())
+    if adapter is None:
+        return False
     try:
-        returned = adapter.from_hf(dict(adapter.to_hf(dict(source.state_dict()))))
+        returned = adapter.from_hf(dict(adapter.to_hf(dict(state))))
     except Exception:  # NAM906 is about that
-        return lost
-    return (
-        replace(lost, what="the adapter returns, and the loader drops,") if returned.keys() >= set(lost.names) else lost
-    )
+        return False
+    return all(name in returned and returned[name].shape == state[name].shape for name in names)
 
 
 class _Refused(Exception):

@@ -15,6 +15,7 @@ from automodel_lint.probe.worker import building, inputs
 from automodel_lint.probe.worker.checks import NotProbed, check
 from automodel_lint.probe.worker.divergence import Divergence, aligned, difference, first_divergence, recorded
 from automodel_lint.probe.worker.errors import one_line
+from automodel_lint.probe.worker.forward_places import around_with, forward_of
 from automodel_lint.probe.worker.reference import Reference
 from automodel_lint.probe.worker.same_weights import Twins, twins
 from automodel_lint.probe.worker.subject import Subject
@@ -29,6 +30,7 @@ def parity(subject: Subject) -> Iterator[Fault]:
     pair = twins(subject, Reference.of(subject))
     seen = _compare(subject, pair, subject.inputs(pair.ours))
     figure = f"largest difference {seen.difference}"
+    agreed = seen.ran if seen.place is None else frozenset()
     if seen.place is None:
         try:
             seen = _compare_image(subject, pair)
@@ -42,20 +44,30 @@ def parity(subject: Subject) -> Iterator[Fault]:
     yield Fault(
         {
             "reference": type(pair.theirs).__name__,
-            "difference": seen.difference,
+            "difference": seen.difference + (", with an image" if agreed else ""),
             "module": f"`{ours_at}`" if ours_at else "the model as a whole",
             "reference_module": f"`{theirs_at}`" if theirs_at else "the model as a whole",
         },
-        {"module": ours_at} if ours_at else {},
+        {**_giver(subject, pair.ours, ours_at, agreed), **({"module": ours_at} if ours_at else {})},
     )
+
+
+def _giver(subject: Subject, model: nn.Module, name: str, agreed: frozenset[str]) -> dict[str, Any]:
+    """Where a module is handed what it has to work with, if it is one of those that do well without an image."""
+    giver = around_with(model, name, "pixel_values") if name in agreed else None
+    return {} if giver is None else forward_of(giver, subject.cls)
 
 
 @dataclass(frozen=True)
 class Compared:
-    """The largest difference of the logits and their size, in words; where the models part if that is too far."""
+    """The largest difference of the logits and their size, in words; where the models part if that is too far.
+
+    ``ran`` are the modules that were compared.
+    """
 
     difference: str
     place: Divergence | None
+    ran: frozenset[str]
 
 
 def _compare_image(subject: Subject, pair: Twins) -> Compared:
@@ -88,7 +100,7 @@ def _compare(subject: Subject, pair: Twins, arguments: dict[str, Any]) -> Compar
             raise NotProbed(f"the reference's checkpoint does not fill {missing[0]}{more}")
         # where several things differ, the one that the logits come from and not the first trace of another
         place = first_divergence(pairs, our_calls, their_calls, max(TOLERANCE, 0.01 * largest / scale))
-    return Compared(f"{largest:.2g} of {scale:.2g}", place)
+    return Compared(f"{largest:.2g} of {scale:.2g}", place, frozenset(our_calls))
 
 
 @torch.no_grad()

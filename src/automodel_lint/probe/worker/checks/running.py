@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import inspect
 import re
 from collections.abc import Iterator
 from typing import Any
@@ -13,6 +12,7 @@ from torch import nn
 from automodel_lint.probe.protocol import Fault
 from automodel_lint.probe.worker.checks import NotProbed, check
 from automodel_lint.probe.worker.errors import missing_dependency, one_line
+from automodel_lint.probe.worker.forward_places import forward_of
 from automodel_lint.probe.worker.later_tokens import first_leaking
 from automodel_lint.probe.worker.reference import Reference
 from automodel_lint.probe.worker.subject import Subject
@@ -152,7 +152,7 @@ def future_leak(subject: Subject) -> Iterator[Fault]:
     fields = {"position": position, "difference": f"{float(moved[position]):.2g}", "module": ""}
     if module:
         fields["module"] = f", first in `{module}`"
-    place = _forward_of(subject.model.get_submodule(module), subject.cls)
+    place = forward_of(subject.model.get_submodule(module), subject.cls)
     yield Fault(fields, {**place, "module": module, "method": "forward"})
 
 
@@ -216,18 +216,6 @@ def _reference_leaks(subject: Subject, arguments: dict[str, Any], changed: dict[
     except NotProbed:
         return False
     return float(moved[:-1].max()) > LEAK
-
-
-def _forward_of(module: nn.Module, cls: type) -> dict[str, Any]:
-    """Return ``file`` and ``line`` of the ``def`` of a module's ``forward``; nothing for a shared module."""
-    try:
-        code = inspect.unwrap(type(module).forward).__code__
-        lines, first = inspect.getsourcelines(code)
-    except (AttributeError, OSError, TypeError):
-        return {}
-    if type(module).__module__.rpartition(".")[0] != cls.__module__.rpartition(".")[0]:
-        return {}
-    return {"file": code.co_filename, "line": next((n for n, text in enumerate(lines, first) if "def " in text), first)}
 
 
 def _must_not_say_otherwise(subject: Subject, ran: list[str]) -> None:

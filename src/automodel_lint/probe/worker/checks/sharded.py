@@ -56,7 +56,8 @@ def sharded(subject: Subject) -> Iterator[Fault]:
             if what not in seen:  # in another setting it has the same cause
                 seen.add(what)
                 fields = {"what": what, "names": listed(names) or "the model", "detail": f"{detail} ({setting})"}
-                yield Fault(fields, {"tensor": names[0]} if names else {})
+                # which tensors stay in fp32 the class says to the framework, not the line that creates one
+                yield Fault(fields, {"tensor": names[0]} if names and "out of fp32" not in what else {})
     if failure and not seen:
         raise NotProbed(f"sharded over two ranks, {failure}")
     subject.figure(f"sharded in {'; '.join(done)}")
