@@ -1,46 +1,36 @@
-"""Casting a Step-3.5 to bfloat16 rounds the routing bias and hides it: the dtype is fp32 again afterwards.
+"""Casting these models to bfloat16 rounds the routing bias; Step-3.5 and Step-3.7 hide it, the dtype is fp32 again.
 
-``Step3p5ForCausalLM`` and ``Step3p7ForConditionalGeneration`` pin no tensor; instead ``_apply`` of the model casts
+``Step3p5ForCausalLM`` and ``Step3p7ForConditionalGeneration`` pin no such tensor; instead ``_apply`` of the model casts
 ``e_score_correction_bias`` back to fp32 once ``Module.to`` has rounded it (components/models/step3p5/model.py:327-330).
-KimiVL and Kimi-K2.5 neither pin nor restore it (kimivl/model.py:637, kimi_k25_vl/model.py:890, whose
-``from_pretrained`` casts at :956), so that it stays bfloat16.
+``KimiVLForConditionalGeneration`` and ``KimiK25VLForConditionalGeneration`` neither pin nor restore it
+(kimivl/model.py:637, kimi_k25_vl/model.py:890), so that it stays bfloat16.
 
-Measured: 0.1 becomes 0.10009765625, in fp32.
+Path: the framework's ``cast_model_to_dtype``, which asks the keep lists, as a direct caller or Kimi-K2.5's own
+``from_pretrained`` (kimi_k25_vl/model.py:956) uses it; the initialiser casts before anything is loaded: no harm.
+
+Measured: 0.1 becomes 0.10009765625.
 """
 
-import logging
 import sys
 
 import torch
 from nemo_automodel.components.models.common.utils import cast_model_to_dtype
-from nemo_automodel.components.models.step3p5.model import Step3p5ForCausalLM
-from nemo_automodel.components.models.step3p7.configuration_step3p7 import Step3p7TextConfig
+from tiny_models import constructed
 
-logging.disable(logging.CRITICAL)
-config = Step3p7TextConfig(
-    vocab_size=96,
-    hidden_size=64,
-    intermediate_size=88,
-    num_attention_heads=4,
-    num_attention_groups=2,
-    num_hidden_layers=2,
-    layer_types=["full_attention", "full_attention"],
-    head_dim=24,
-    moe_layers_enum=[1],
-    moe_intermediate_size=40,
-    moe_num_experts=4,
-    moe_top_k=2,
-    share_expert_dim=56,
-    use_moe_router_bias=True,
-    max_position_embeddings=64,
-    max_seq_len=64,
-)
-config.dtype = torch.float32
-model = Step3p5ForCausalLM(config)
-biases = [b for name, b in model.state_dict(keep_vars=True).items() if name.endswith("e_score_correction_bias")]
-with torch.no_grad():
-    biases[0].fill_(0.1)
-cast_model_to_dtype(model, torch.bfloat16)
-now = next(b for name, b in model.state_dict().items() if name.endswith("e_score_correction_bias"))
-print(f"0.1 became {now[0].item():.12g} in {now.dtype}")
-sys.exit(0 if now.dtype == torch.float32 and abs(now[0].item() - 0.1) > 1e-5 else 1)
+NAMES = ["Step3p5ForCausalLM", "Step3p7ForConditionalGeneration"]
+NAMES += ["KimiVLForConditionalGeneration", "KimiK25VLForConditionalGeneration"]
+
+
+def shown(name):
+    """Print what a bias of 0.1 becomes; tell whether it is rounded."""
+    model = constructed(name)
+    for key, bias in model.state_dict().items():
+        if key.endswith("e_score_correction_bias"):
+            bias.fill_(0.1)
+    cast_model_to_dtype(model, torch.bfloat16)
+    now = next(b for key, b in model.state_dict().items() if key.endswith("e_score_correction_bias"))
+    print(f"{name}: 0.1 became {now[0].item():.12g} in {now.dtype}")
+    return abs(now[0].item() - 0.1) > 1e-5
+
+
+sys.exit(0 if all([shown(name) for name in NAMES]) else 1)

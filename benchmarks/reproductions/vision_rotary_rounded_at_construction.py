@@ -1,61 +1,29 @@
-"""A Qwen3-VL-MoE that is constructed on a real device has rounded frequencies in its vision tower, even in fp32.
+"""The vision towers of Qwen3-VL-MoE and Qwen3.5-MoE have rounded rotary frequencies if constructed on a real device.
 
-transformers' constructor ends in ``init_weights()``, which calls the class's own ``initialize_weights``, whose
-``dtype`` is bfloat16 unless given (components/models/qwen3_vl_moe/model.py:740): the whole model is cast to
-bfloat16 in the middle of ``__init__``. The language model is replaced afterwards; the vision tower stays bfloat16,
-whatever the config asks for, and what protects its ``inv_freq`` from casts is not there yet. The path over the meta
-device is not affected; DDP and Megatron-FSDP construct on a real device. Qwen3.5-MoE-VL does the same, Qwen3.5-VL loses
-the dtype only.
+The cast in the middle of the constructor (see ``constructor_casts_to_bfloat16``) comes before what protects
+``inv_freq`` is in place: components/models/qwen3_vl_moe/model.py:574, qwen3_5_moe/model.py:1346.
 
-Measured: 51 of 76 parameters are bfloat16 with an fp32 config; at position 4095 the angle is off by 1.2 rad.
+Path: DDP and Megatron-FSDP, which construct on a real device; the path over the meta device is not affected.
+
+Measured: at position 4095 the angle is off by 1.2 rad, at position 110 by 0.031 rad, even with an fp32 config.
 """
 
-import logging
 import sys
 
 import torch
-from nemo_automodel.components.models.qwen3_vl_moe.model import Qwen3VLMoeForConditionalGeneration
-from transformers import Qwen3VLMoeConfig
+from tiny_models import constructed
 
-logging.disable(logging.CRITICAL)
-text = {
-    "vocab_size": 128,
-    "hidden_size": 64,
-    "intermediate_size": 88,
-    "num_hidden_layers": 2,
-    "num_attention_heads": 4,
-    "num_key_value_heads": 4,
-    "head_dim": 24,
-    "moe_intermediate_size": 40,
-    "num_experts": 4,
-    "num_experts_per_tok": 2,
-    "max_position_embeddings": 64,
-}
-vision = {
-    "depth": 3,
-    "hidden_size": 80,
-    "intermediate_size": 104,
-    "num_heads": 4,
-    "out_hidden_size": 64,
-    "num_position_embeddings": 16,
-    "deepstack_visual_indexes": [2],
-}
-config = Qwen3VLMoeConfig(text_config=text, vision_config=vision)
-config.tie_word_embeddings = False
-for part in (config, config.text_config, config.vision_config):
-    part.dtype = torch.float32
-torch.cuda.current_device = lambda: 0  # what the initialiser asks for on its way
-real_device = torch.device
-torch.device = lambda name, *rest: real_device("cpu" if str(name).startswith("cuda") else name, *rest)
-try:
-    model = Qwen3VLMoeForConditionalGeneration(config)
-finally:
-    torch.device = real_device
+NAMES = ["Qwen3VLMoeForConditionalGeneration", "Qwen3_5MoeForConditionalGeneration"]
 
-low = sum(parameter.dtype == torch.bfloat16 for parameter in model.parameters())
-frequencies = model.model.visual.rotary_pos_emb.inv_freq.double()
-dim = 2 * len(frequencies)
-exact = 10000.0 ** -(torch.arange(0, dim, 2, dtype=torch.float64) / dim)
-off = 4095 * (frequencies - exact).abs().max().item()
-print(f"{low} of {len(list(model.parameters()))} parameters are bfloat16; the angle is off by {off:.2g} rad")
-sys.exit(0 if low and off > 0.1 else 1)
+
+def shown(name):
+    """Print by how much angles are off; tell whether they are."""
+    frequencies = constructed(name).model.visual.rotary_pos_emb.inv_freq.double()
+    dim = 2 * len(frequencies)
+    exact = 10000.0 ** -(torch.arange(0, dim, 2, dtype=torch.float64) / dim)
+    off = (frequencies - exact).abs().max().item()
+    print(f"{name}: off by {4095 * off:.2g} rad at position 4095, {110 * off:.2g} rad at 110")
+    return 4095 * off > 0.1
+
+
+sys.exit(0 if all([shown(name) for name in NAMES]) else 1)
