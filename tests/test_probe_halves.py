@@ -88,7 +88,7 @@ def test_capabilities_that_the_source_does_not_declare(fir: Probed) -> None:
     [
         ({}, "class FirForCausalLM("),
         ({"tensor": "lm_head.weight"}, "self.lm_head = "),
-        ({"tensor": "model.layers.1.mlp.up_proj.weight"}, "up_proj"),
+        ({"tensor": "model.layers.1.mlp.up_proj.weight"}, "self.mlp = "),  # its own line, not that of the shared class
         ({"module": "model.norm"}, "self.norm = "),
         ({"module": "model.norm.nowhere"}, "self.norm = "),
         ({"method": "tie_weights"}, "def tie_weights("),

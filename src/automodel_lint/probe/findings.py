@@ -48,14 +48,22 @@ def _place(probed: Probed, fault: Fault) -> tuple[str, Span, str | None]:
         return tree.relative(own), _line(probed, own, at["line"]), _owner(probed, own, at["line"])
     if model is None:
         return probed.entry.path, probed.entry.span, name
-    for place in (*_creating(model, at.get("tensor") or at.get("module") or ""), *_pinning(model, at.get("pattern"))):
-        if _own_path(probed, place.path) is not None:
-            return tree.relative(place.path), tree.span(place.path, place.node), _owner(probed, place.path, place.line)
+    places = [*_creating(model, at.get("tensor") or at.get("module") or ""), *_pinning(model, at.get("pattern"))]
+    place = _nearest(probed, [p for p in places if _own_path(probed, p.path) is not None])
+    if place is not None:
+        return tree.relative(place.path), tree.span(place.path, place.node), _owner(probed, place.path, place.line)
     view = model.method(at["method"]) if at.get("method") else None
     if view is not None and probed.project.classes.in_checkout(view.owner):
         path = view.owner.module.path
         return tree.relative(path), tree.name_span(path, view.node), f"{view.owner.name}.{at['method']}"
     return tree.relative(model.path), tree.name_span(model.path, model.entity.node), name
+
+
+def _nearest(probed: Probed, places: list[Place]) -> Place | None:
+    """The first place in the class's own package, else the first: shared code is right for whoever else uses it."""
+    folder = probed.project.model_package(probed.path)
+    own = (place for place in places if folder and place.path.startswith(folder + os.sep))
+    return next(own, places[0] if places else None)
 
 
 def _own_path(probed: Probed, path: str) -> str | None:
