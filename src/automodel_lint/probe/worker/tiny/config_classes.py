@@ -90,8 +90,26 @@ def _of_package(cls: type) -> type | None:
 
 
 def _preferred(found: type, cls: type, registry: str) -> type:
-    """The class that the framework's registry gives to the same model type, if it lies in the model's package."""
+    """The class that reads the configuration of a checkpoint of this model type.
+
+    The framework's registry names it where it lies in the model's package. Where it names none, transformers' own is
+    read though the model's package holds a copy of the same name.
+    """
+    model_type = getattr(found, "model_type", "") or ""
     ask = getattr(sys.modules.get(registry), "resolve_custom_config_cls", None)
-    custom = ask(getattr(found, "model_type", "") or "") if callable(ask) else None
-    inside = cls.__module__.rpartition(".")[0] + "."
-    return custom if custom is not None and custom.__module__.startswith(inside) else found
+    custom = ask(model_type) if callable(ask) else None
+    if custom is not None:
+        inside = cls.__module__.rpartition(".")[0] + "."
+        return custom if custom.__module__.startswith(inside) else found
+    read = _read_by_transformers(model_type)
+    return read if read is not None and read.__name__ == found.__name__ else found
+
+
+def _read_by_transformers(model_type: str) -> type | None:
+    """The class that ``AutoConfig`` makes of a model type."""
+    try:
+        from transformers import CONFIG_MAPPING
+
+        return CONFIG_MAPPING[model_type]
+    except Exception:  # no transformers, no such type, or a class that cannot be imported
+        return None
