@@ -3,8 +3,10 @@
 from __future__ import annotations
 
 import os
+import threading
 import time
 from collections.abc import Callable
+from contextlib import suppress
 from typing import Any
 
 from automodel_lint.engine import Verdict, completed
@@ -21,6 +23,7 @@ from automodel_lint.selection import Selection
 from automodel_lint.session import Session
 
 FRAMEWORK = "nemo_automodel"
+STACK = 64 << 20  # trees are built recursively, and the stack of a thread is small on some systems
 Progress = Callable[[str, str | None, int, int], None]
 
 
@@ -44,7 +47,11 @@ class ProbeSession:
     def run(self, progress: Progress | None = None) -> Report:
         """Probe, and return what is to be shown."""
         started = time.perf_counter()
+        threading.stack_size(STACK)
+        growing = threading.Thread(target=self._grow_trees, daemon=True)
+        growing.start()  # while the other half imports
         results = self._results(progress)
+        growing.join()
         for probed, result in zip(self.probed, results, strict=True):
             static_tree.judge(probed, result)
             static_capabilities.judge(probed, result)
@@ -57,6 +64,13 @@ class ProbeSession:
         report.probe = [_told(result) for result in results]
         report.seconds = time.perf_counter() - started
         return report
+
+    def _grow_trees(self) -> None:
+        """Make what places and NAM920 will ask for; what fails is tried again, and said, when it is asked for."""
+        for probed in self.probed if static_tree.CODE in self.codes else ():
+            with suppress(Exception):
+                if probed.model is not None:
+                    probed.model.module_tree  # noqa: B018 - kept by the class
 
     def config(self) -> dict[str, Any]:
         """Return the tiny configuration of the first class, as plain data.
