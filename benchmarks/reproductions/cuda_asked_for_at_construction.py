@@ -41,7 +41,11 @@ LATENT = {
 INDEXED = {**LATENT, "qk_head_dim": 24, "index_n_heads": 2, "index_head_dim": 32, "index_topk": 8}
 MODELS = "nemo_automodel.components.models"
 OTHERS = {
-    "BailingMoeV2ForCausalLM": ("ling_v2", f"{MODELS}.ling_v2.config:BailingMoeV2Config", {**GROUPED, "num_experts": 4}),
+    "BailingMoeV2ForCausalLM": (
+        "ling_v2",
+        f"{MODELS}.ling_v2.config:BailingMoeV2Config",
+        {**GROUPED, "num_experts": 4},
+    ),
     "DeepseekV3ForCausalLM": ("deepseek_v3", "transformers:DeepseekV3Config", LATENT),
     "DeepseekV32ForCausalLM": ("deepseek_v32", f"{MODELS}.deepseek_v32.config:DeepseekV32Config", INDEXED),
     "Glm4MoeForCausalLM": ("glm4_moe", "transformers:Glm4MoeConfig", {**GROUPED, "n_routed_experts": 4}),

@@ -6,7 +6,7 @@ made native names (line 1160) when transformers' renamings for the ``model_type`
 they rename matches no parameter, and ``load_state_dict(strict=False)`` (line 2815) says nothing; or it matches another
 one. The path with DCP destinations leaves the renamings out for that reason (line 1218).
 
-Measured on tiny models, saved with 3.0 in every tensor and loaded into zeros: eight classes, between 1 and 50 tensors
+Measured on tiny models, saved with 3.0 in every tensor and loaded into zeros: eight classes, between 1 and 52 tensors
 stay at zero in seven; KimiK25VLForConditionalGeneration raises, since one name of a layer becomes that of another.
 Without the renamings all of them load everything.
 """

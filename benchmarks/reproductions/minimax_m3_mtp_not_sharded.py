@@ -4,7 +4,7 @@ Expert parallelism and the grouping by dtype reach the blocks of the backbone an
 (components/moe/parallelizer.py:347-366, ``_iter_moe_blocks``). MiniMax M3 has its one prediction module
 (``num_mtp_modules=1`` by default) on the *inner* one, ``model.mtp`` (components/models/minimax_m3_vl/model.py:186).
 So the fp32 router of that module lands in the root group among bf16 parameters, which FSDP2 refuses at the first
-forward; and its experts are not spread.
+forward; and its experts are not spread. The shipped recipes set ``num_mtp_modules: 0``.
 
 Measured, two ranks with gloo: the forward raises; 2 of 4 expert tensors are spread over the ranks.
 """

@@ -10,6 +10,7 @@ Measured: one host is asked for, ``huggingface.co``, with an empty cache and wit
 """
 
 import os
+import shutil
 import socket
 import sys
 import tempfile
@@ -18,8 +19,7 @@ import traceback
 import types
 from pathlib import Path
 
-CACHE = tempfile.TemporaryDirectory()
-os.environ.update(HF_HUB_OFFLINE="0", TRANSFORMERS_OFFLINE="0", HF_HOME=CACHE.name)
+os.environ.update(HF_HUB_OFFLINE="0", TRANSFORMERS_OFFLINE="0", HF_HOME=tempfile.mkdtemp())
 
 from nemo_automodel.components.models.nemotron_omni import model as omni
 from torch import nn
@@ -56,7 +56,8 @@ def asked_for() -> list[tuple[str, str]]:
 
 
 empty = asked_for()
-repository = Path(CACHE.name, "hub", "models--nowhere--at-all")
+cache = Path(os.environ["HF_HOME"])
+repository = Path(cache, "hub", "models--nowhere--at-all")
 commit = "0" * 40
 for path, text in (
     (repository / "refs" / "main", commit),
@@ -66,6 +67,7 @@ for path, text in (
     path.parent.mkdir(parents=True, exist_ok=True)
     path.write_text(text)
 cached = asked_for()
+shutil.rmtree(cache)
 print("asked for with an empty cache:", empty)
 print("asked for with the file in it:", cached)
 sys.exit(0 if empty and cached else 1)

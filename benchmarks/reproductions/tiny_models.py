@@ -77,7 +77,7 @@ class OnCpu(TorchFunctionMode):
 
     def __torch_function__(self, func, _, args=(), kwargs=None):
         def moved(value):
-            return "cpu" if str(value).startswith("cuda") and isinstance(value, (str, torch.device)) else value
+            return "cpu" if isinstance(value, (str, torch.device)) and str(value).startswith("cuda") else value
 
         if func is torch.device:
             return func(*args, **(kwargs or {}))
