@@ -70,7 +70,7 @@ def tie_not_aliased(subject: Subject) -> Iterator[Fault]:
 
 
 def _fault(tied: bool, policy: str, pair: Pair, when: str, at: dict[str, str] | None = None) -> Fault:
-    fields = {"setting": WORDS[tied], "policy": policy, "head": pair.head_name, "embedding": pair.embedding_name}
+    fields = {"setting": WORDS[tied], "policy": policy.upper(), "head": pair.head_name, "embedding": pair.embedding_name}
     return Fault({**fields, "when": when}, at or {"tensor": pair.head_name})
 
 
