@@ -70,8 +70,8 @@ def tie_not_aliased(subject: Subject) -> Iterator[Fault]:
 
 
 def _fault(tied: bool, policy: str, pair: Pair, when: str, at: dict[str, str] | None = None) -> Fault:
-    fields = {"setting": WORDS[tied], "policy": policy.upper(), "head": pair.head_name, "embedding": pair.embedding_name}
-    return Fault({**fields, "when": when}, at or {"tensor": pair.head_name})
+    fields = {"setting": WORDS[tied], "policy": policy.upper(), "when": when}
+    return Fault({**fields, "head": pair.head_name, "embedding": pair.embedding_name}, at or {"tensor": pair.head_name})
 
 
 def _supported(subject: Subject, tied: bool) -> nn.Module:
