@@ -62,7 +62,8 @@ def tie_not_aliased(subject: Subject) -> Iterator[Fault]:
             pair = find_pair(model)
             looks.append(f"{WORDS[tied]} {when}")
             if pair.aliased != tied:
-                yield _fault(tied, policy, pair, when)
+                aliasing = {"method": "tie_weights"} if prepare is _loaded else None
+                yield _fault(tied, policy, pair, when, aliasing)
                 break
     if not looks:
         raise NotProbed(skipped[0])
