@@ -183,3 +183,11 @@ def test_broken_settings_are_one_line_with_the_place(example: Path, probe: Probe
     done = probe(example, "--arch", "FirForCausalLM")
     assert done.returncode == 2 and done.stdout == ""
     assert len(done.stderr.strip().splitlines()) == 1 and said in done.stderr and "pyproject.toml:" in done.stderr
+
+
+def test_check_does_not_answer_for_the_probe(example: Path, cli: Cli) -> None:
+    for code in ("NAM903", "NAM9"):
+        done = cli("check", example, "--select", code)
+        assert done.returncode == 2 and done.stdout == ""
+        assert f"{code} is looked at by `automodel-lint probe`" in done.stderr
+    assert cli("check", example, "--select", "NAM", "--exit-zero").returncode == 0

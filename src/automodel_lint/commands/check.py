@@ -12,6 +12,7 @@ from typing import Any
 import click
 
 from automodel_lint.findings import Severity
+from automodel_lint.pages import pages
 from automodel_lint.report import Report, together
 from automodel_lint.request import Request, UsageError
 from automodel_lint.session import Session, sessions
@@ -88,6 +89,7 @@ def _leave(code: int) -> None:
 
 
 def _request(paths: tuple[str, ...], options: dict[str, Any]) -> Request:
+    _refuse_probed([*options["select"], *options["extend_select"]])
     request = Request(
         paths=list(paths) or ["."],
         installed=options["installed"],
@@ -110,6 +112,14 @@ def _request(paths: tuple[str, ...], options: dict[str, Any]) -> Request:
         request.overlay = {path: sys.stdin.buffer.read()}
         request.only = frozenset((path,))
     return request
+
+
+def _refuse_probed(selected: list[str]) -> None:
+    """Whoever asks for what only the probe looks at must not take silence for an answer."""
+    for code in selected:
+        meant = [page for page in pages().values() if page.code.startswith(code)]
+        if meant and all(page.is_probed for page in meant):
+            raise UsageError(f"{code} is looked at by `automodel-lint probe`, which runs the code; check only reads it")
 
 
 def _run(session: Session) -> Report:
