@@ -12,6 +12,7 @@ from automodel_lint.probe import static_capabilities, static_tree
 from automodel_lint.probe.findings import findings_of
 from automodel_lint.probe.protocol import FINDING, PASSED, CheckResult, ClassResult, Fault, Job, Target
 from automodel_lint.probe.targets import Probed, probed_classes
+from automodel_lint.probe.worker import errors
 from automodel_lint.report import Report
 from automodel_lint.reporters import probe_table
 from automodel_lint.request import Request, UsageError
@@ -132,6 +133,21 @@ def test_a_job_survives_its_journey() -> None:
         "p", "f", (Target("m", "C", ("A", "B"), ("retrieval",)),), ("NAM901",), path=("/x",), tiny={"A": {"set": {}}}
     )
     assert Job.from_json(job.to_json()) == job
+
+
+class Collected(BaseException):
+    """As torch has one for what several ranks raised."""
+
+    def __init__(self, failures: dict[int, tuple[BaseException, None]]):
+        super().__init__("ranks:dict_keys([0]) and a page of text")
+        self.failures = failures
+
+
+def test_what_a_rank_raised_is_told_and_not_the_collection() -> None:
+    assert str(errors.inner(Collected({0: (TypeError("no such key"), None)}))) == "no such key"
+    plain = ValueError("plain")
+    assert errors.inner(plain) is plain
+    assert errors.one_line(plain, "acme") == "ValueError: plain"
 
 
 # -- the table ------------------------------------------------------------------------------------------------------

@@ -22,6 +22,7 @@ GOOD = ("fir", "larch")
 NOTE = "import os, pathlib, time\npathlib.Path(os.environ['ACME_PIDS'], '{}').write_text(str(os.getpid()))\n"
 EVIL = {
     "raises": ("raise RuntimeError('no such luck')", "RuntimeError: no such luck"),
+    "raises_oddly": ("class Odd(BaseException): pass\nraise Odd('strange')", "Odd: strange"),
     "exits": ("import sys; sys.exit(3)", "SystemExit: 3"),
     "exits_hard": ("import os; os._exit(0)", "the process ended itself with exit code 0"),
     "crashes": ("import os, signal; os.kill(os.getpid(), signal.SIGSEGV)", "the process was killed by SIGSEGV"),
@@ -35,7 +36,15 @@ EVIL = {
     ),
     "waits": (NOTE.format("waits") + "time.sleep(600)", "the process was killed by SIGKILL"),
 }
-OWN_DOING = {"raises", "exits", "exits_hard", "crashes", "shouts", "forks"}  # a fault of the class: NAM901
+OWN_DOING = {
+    "raises",
+    "raises_oddly",
+    "exits",
+    "exits_hard",
+    "crashes",
+    "shouts",
+    "forks",
+}  # a fault of the class: NAM901
 
 
 @pytest.fixture(scope="module")

@@ -30,6 +30,13 @@ def place_in(error: BaseException, package: str) -> dict[str, Any]:
     return {"file": frames[-1].filename, "line": frames[-1].lineno} if frames else {}
 
 
+def inner(error: BaseException) -> BaseException:
+    """Return what a rank raised, if this is torch's collection of what all of them raised, else the error itself."""
+    failures = getattr(error, "failures", None)
+    raised = [failure[0] for failure in failures.values()] if isinstance(failures, dict) else []
+    return raised[0] if raised and isinstance(raised[0], BaseException) else error
+
+
 def is_out_of_memory(error: BaseException) -> bool:
     """Tell whether an allocation was refused: that is our limit, not a fault of the class."""
     text = str(error)

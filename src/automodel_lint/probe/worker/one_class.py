@@ -10,7 +10,7 @@ from typing import Any
 from automodel_lint.probe.protocol import FINDING, NOT_PROBED, PASSED, CheckResult, Job, Target
 from automodel_lint.probe.worker import environment
 from automodel_lint.probe.worker.checks import Check, NotProbed, checks
-from automodel_lint.probe.worker.errors import is_out_of_memory, one_line
+from automodel_lint.probe.worker.errors import inner, is_out_of_memory, one_line
 from automodel_lint.probe.worker.subject import Subject
 
 CONSTRUCTED = 2  # the order of the last check that there need not be a model for
@@ -51,7 +51,8 @@ def _run(one: Check, subject: Subject) -> CheckResult:
         result.faults = list(one.look(subject))
     except NotProbed as reason:
         result.status, result.reason = NOT_PROBED, str(reason)
-    except (Exception, SystemExit) as error:
+    except BaseException as raised:  # torch's collection of what ranks raised is no Exception
+        error = inner(raised)
         what = "ran out of memory" if is_out_of_memory(error) else one_line(error, subject.package)
         result.status, result.reason = NOT_PROBED, f"the check could not be carried out: {what}"
     if result.faults:

@@ -61,7 +61,7 @@ class Subject:
         """The class."""
         try:
             return self.import_class()
-        except (Exception, SystemExit) as error:
+        except BaseException as error:  # whatever a module raises
             raise NotProbed(self._without("imported", "NAM901", error)) from error
 
     def _without(self, done: str, code: str, error: BaseException) -> str:

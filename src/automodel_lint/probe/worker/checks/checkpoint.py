@@ -18,12 +18,13 @@ from unittest.mock import patch
 
 import torch
 from torch import nn
+from torch.distributed.checkpoint.api import CheckpointException
 
 from automodel_lint.probe.protocol import Fault
 from automodel_lint.probe.worker import building
 from automodel_lint.probe.worker.checks import NotProbed, check
 from automodel_lint.probe.worker.environment import on_cpu
-from automodel_lint.probe.worker.errors import is_out_of_memory, missing_dependency, one_line, place_in
+from automodel_lint.probe.worker.errors import inner, is_out_of_memory, missing_dependency, one_line, place_in
 from automodel_lint.probe.worker.subject import Subject
 from automodel_lint.probe.worker.tensor_names import listed
 from automodel_lint.probe.worker.variants import tie_settings, with_tie
@@ -157,7 +158,8 @@ def _round_trip(
                 lost = [replace(one, what=f"the second time, {one.what}") for one in again]
     except (NotProbed, _Refused):
         raise
-    except (Exception, SystemExit) as error:
+    except (Exception, SystemExit, CheckpointException) as raised:
+        error = inner(raised)
         missing = missing_dependency(error, subject.package)
         if is_out_of_memory(error) or missing:
             raise NotProbed(f"needs {missing or 'more memory'}") from error

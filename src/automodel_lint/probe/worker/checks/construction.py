@@ -15,7 +15,7 @@ from automodel_lint.probe.worker.subject import Subject
 def import_fails(subject: Subject) -> Iterator[Fault]:
     try:
         subject.import_class()
-    except (Exception, SystemExit) as error:
+    except BaseException as error:
         _not_its_fault(subject, error)
         yield Fault({"error": one_line(error, subject.package)}, place_in(error, subject.package))
 
@@ -25,7 +25,7 @@ def construction_fails(subject: Subject) -> Iterator[Fault]:
     config = subject.config()
     try:
         model = subject.construct(config)
-    except (Exception, SystemExit) as error:
+    except BaseException as error:
         _not_its_fault(subject, error)
         yield Fault({"error": one_line(error, subject.package)}, place_in(error, subject.package))
         return
