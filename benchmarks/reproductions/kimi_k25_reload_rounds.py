@@ -4,54 +4,17 @@
 that is float32 (components/models/kimi_k25_vl/state_dict_adapter.py:426-429). It is called for training checkpoints
 too, and the gate's correction bias, pinned to fp32, is rounded with the rest, whatever the model's dtype.
 
-Measured: 52 of 53 parameters change in an fp32 model, by up to 3.9e-3 of their value.
+Measured: 76 of 77 parameters change in an fp32 model, by up to 3.9e-3 of their value.
 """
 
-import logging
 import sys
 import tempfile
 
 import torch
 from nemo_automodel.components.checkpoint.config import CheckpointingConfig
-from nemo_automodel.components.models.kimi_k25_vl.model import KimiK25VLConfig, KimiK25VLForConditionalGeneration
+from tiny_models import constructed
 
-logging.disable(logging.CRITICAL)
-
-text = {
-    "vocab_size": 96,
-    "hidden_size": 64,
-    "intermediate_size": 88,
-    "moe_intermediate_size": 40,
-    "num_hidden_layers": 2,
-    "num_attention_heads": 4,
-    "num_key_value_heads": 4,
-    "n_routed_experts": 4,
-    "num_experts_per_tok": 2,
-    "n_group": 1,
-    "topk_group": 1,
-    "n_shared_experts": 1,
-    "first_k_dense_replace": 1,
-    "kv_lora_rank": 28,
-    "q_lora_rank": 36,
-    "qk_rope_head_dim": 8,
-    "qk_nope_head_dim": 16,
-    "v_head_dim": 20,
-    "max_position_embeddings": 64,
-}
-vision = {
-    "hidden_size": 64,
-    "intermediate_size": 72,
-    "num_hidden_layers": 1,
-    "num_attention_heads": 4,
-    "init_pos_emb_height": 4,
-    "init_pos_emb_width": 4,
-    "init_pos_emb_time": 4,
-}
-config = KimiK25VLConfig(text_config=text, vision_config=vision, mm_hidden_size=64)
-for part in (config, config.text_config, config.vision_config):
-    part.torch_dtype = torch.float32
-config.vision_config._attn_implementation = "sdpa"
-saved, reloaded = KimiK25VLForConditionalGeneration(config), KimiK25VLForConditionalGeneration(config)
+saved, reloaded = constructed("KimiK25VLForConditionalGeneration"), constructed("KimiK25VLForConditionalGeneration")
 torch.manual_seed(0)
 with torch.no_grad():
     for parameter in saved.parameters():

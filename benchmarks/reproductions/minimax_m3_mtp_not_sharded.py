@@ -11,17 +11,15 @@ Measured, two ranks with gloo: the forward raises; 2 of 4 expert tensors are spr
 
 import logging
 import sys
-import tempfile
 
 import torch
-import torch.distributed as dist
-import torch.multiprocessing as mp
 from nemo_automodel.components.distributed.config import FSDP2Config
 from nemo_automodel.components.distributed.mesh import MeshContext, ParallelismSizes
 from nemo_automodel.components.distributed.model_parallelizer import parallelize_model
 from nemo_automodel.components.models.minimax_m3_vl.config import MiniMaxM3VLConfig
 from nemo_automodel.components.models.minimax_m3_vl.model import MiniMaxM3SparseForConditionalGeneration
 from torch.distributed.tensor import DTensor
+from two_ranks import answer_of_two_ranks
 
 logging.disable(logging.CRITICAL)
 torch.cuda.current_device = lambda: "cpu"
@@ -53,10 +51,8 @@ VISION = {
 }
 
 
-def rank(number: int, store: str, answers: mp.SimpleQueue) -> None:
-    """One of the two processes."""
-    torch.set_num_threads(1)
-    dist.init_process_group("gloo", store=dist.FileStore(store, 2), rank=number, world_size=2)
+def sharded() -> tuple[str, int, int]:
+    """What the forward raises, and how many expert tensors are spread, of how many."""
     torch.set_default_dtype(torch.bfloat16)
     config = MiniMaxM3VLConfig(text_config=TEXT, vision_config=VISION, projector_hidden_size=84)
     config.image_token_index, config.video_token_index = 90, 91
@@ -76,16 +72,10 @@ def rank(number: int, store: str, answers: mp.SimpleQueue) -> None:
         raised = ""
     except AssertionError as error:
         raised = str(error)
-    if number == 0:
-        answers.put((raised, len(spread), len(experts)))
-    dist.barrier()
-    dist.destroy_process_group()
+    return raised, len(spread), len(experts)
 
 
 if __name__ == "__main__":
-    answers = mp.get_context("fork").SimpleQueue()
-    with tempfile.TemporaryDirectory() as folder:
-        mp.start_processes(rank, (f"{folder}/store", answers), nprocs=2, start_method="fork")
-    raised, spread, experts = answers.get()
+    raised, spread, experts = answer_of_two_ranks(sharded)
     print(f"{spread} of {experts} expert tensors are spread; the sharded forward: {raised or 'runs'}")
     sys.exit(0 if raised else 1)

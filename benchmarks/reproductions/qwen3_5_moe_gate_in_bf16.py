@@ -12,16 +12,14 @@ value.
 
 import logging
 import sys
-import tempfile
 
 import torch
-import torch.distributed as dist
-import torch.multiprocessing as mp
 from nemo_automodel.components.distributed.config import FSDP2Config
 from nemo_automodel.components.distributed.mesh import MeshContext, ParallelismSizes
 from nemo_automodel.components.distributed.model_parallelizer import parallelize_model
 from nemo_automodel.components.models.qwen3_5_moe.model import Qwen3_5MoeForCausalLM
 from transformers.models.qwen3_5_moe.configuration_qwen3_5_moe import Qwen3_5MoeTextConfig
+from two_ranks import answer_of_two_ranks
 
 logging.disable(logging.CRITICAL)
 torch.cuda.current_device = lambda: "cpu"
@@ -51,10 +49,8 @@ def config() -> Qwen3_5MoeTextConfig:
     return made
 
 
-def rank(number: int, store: str, answers: mp.SimpleQueue) -> None:
-    """One of the two processes."""
-    torch.set_num_threads(1)
-    dist.init_process_group("gloo", store=dist.FileStore(store, 2), rank=number, world_size=2)
+def sharded() -> tuple[str, str, float]:
+    """The dtypes of ``A_log`` in storage and in the forward, and by how much of its value it is off there."""
     torch.manual_seed(0)
     torch.set_default_dtype(torch.bfloat16)
     model = Qwen3_5MoeForCausalLM(config()).eval()
@@ -71,17 +67,11 @@ def rank(number: int, store: str, answers: mp.SimpleQueue) -> None:
     gate.register_forward_pre_hook(lambda module, _: seen.append(module.A_log.detach().clone()))
     with torch.no_grad():
         model(torch.arange(12)[None])
-    if number == 0:
-        off = ((seen[0].float() - stored).abs() / stored.abs()).max().item()
-        answers.put((str(stored.dtype), str(seen[0].dtype), off))
-    dist.barrier()
-    dist.destroy_process_group()
+    off = ((seen[0].float() - stored).abs() / stored.abs()).max().item()
+    return str(stored.dtype), str(seen[0].dtype), off
 
 
 if __name__ == "__main__":
-    answers = mp.get_context("fork").SimpleQueue()
-    with tempfile.TemporaryDirectory() as folder:
-        mp.start_processes(rank, (f"{folder}/store", answers), nprocs=2, start_method="fork")
-    stored, used, off = answers.get()
+    stored, used, off = answer_of_two_ranks(sharded)
     print(f"A_log: {stored} before sharding, {used} in the sharded forward, off by up to {off:.1e} of its value")
     sys.exit(0 if used != "torch.float32" else 1)
