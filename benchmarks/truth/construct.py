@@ -16,6 +16,7 @@ import argparse
 import contextlib
 import importlib.metadata
 import importlib.util
+import inspect
 import json
 import os
 import platform
@@ -119,7 +120,10 @@ def _variant(
         with environment.no_network(subject.observed):
             cls, config_class = subject.cls, subject.config_class
             config = building.tiny_config(cls, config_class, entry.architectures, recipe)
-            switched = {**recipe, "arguments": switch_on(config, switches, cls) | recipe.get("arguments", {})}
+            switch_on(config, switches)
+            known = inspect.signature(cls.__init__).parameters  # a class may take the switch as an argument instead
+            taken = {name: value for name, value in switches.items() if name in known}
+            switched = {**recipe, "arguments": taken | recipe.get("arguments", {})}
             model = building.construct(cls, config, switched, DTYPE, PACKAGE, subject.observed, how)
         record |= {"config_class": f"{config_class.__module__}.{config_class.__qualname__}"}
         record |= {"config": json_safe(config.to_dict()), "status": "constructed", "reason": None}
@@ -167,7 +171,7 @@ def json_safe(value: Any) -> Any:
 def run_all(entries: list[Registered], jobs: int, timeout: float) -> list[dict[str, Any]]:
     """Probe every class in a forked child, ``jobs`` at a time; records in the order of ``entries``."""
     waiting, running = list(enumerate(entries)), {}
-    variants = json.loads(building.RECIPES.read_text(encoding="utf-8"))["variants"]
+    variants = building.shipped()["variants"]
     results: dict[int, list[dict[str, Any]]] = {}
     with tempfile.TemporaryDirectory(prefix="truth-") as folder:
         while waiting or running:

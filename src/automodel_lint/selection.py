@@ -28,7 +28,7 @@ class Selection:
         self.tree, self.verdict = tree, verdict
         self.whole = self.request.only is None and (
             self.request.installed is not None
-            or any(self._contains_package(os.path.abspath(p)) for p in self.request.paths)
+            or any(checkout.holds_package(os.path.abspath(p)) for p in self.request.paths)
         )
         self.used_exemptions: set[tuple[str, str]] = set()
         self.silenced = 0
@@ -158,10 +158,6 @@ class Selection:
 
     # -- paths ----------------------------------------------------------------------------------------------------
 
-    def _contains_package(self, path: str) -> bool:
-        package = self.checkout.package_dir
-        return package == path or package.startswith(path.rstrip(os.sep) + os.sep)
-
     def _in_scope(self, finding: Finding) -> bool:
         if self.request.only is not None:
             return self._path_in_scope(finding.path) and not self._excluded(finding.path)
@@ -184,10 +180,7 @@ class Selection:
             for path in map(os.path.abspath, self.request.paths):
                 if self.request.force_exclude and self._excluded(self.tree.relative(path)):
                     continue
-                prefix = self.checkout.models_dir + os.sep
-                name, slash, _ = path[len(prefix) :].partition(os.sep)
-                inside = path.startswith(prefix) and slash and os.path.isfile(path)
-                found.append(os.path.join(self.checkout.models_dir, name) if inside else path)
+                found.append(self.checkout.scope(path))
             self._scope_cache = found
         return self._scope_cache
 

@@ -6,6 +6,7 @@ import importlib
 import os
 import sys
 import time
+from collections.abc import Callable
 from contextlib import suppress
 from typing import Any
 
@@ -26,6 +27,20 @@ def codes(_ctx: click.Context, _param: click.Parameter, values: tuple[str, ...])
     return [code.strip().upper() for value in values for code in value.split(",") if code.strip()]
 
 
+def report_options(command: Callable[..., Any]) -> Callable[..., Any]:
+    """The options that say how a report is shown and what exit code it gives, for each command that makes one."""
+    severities = [str(s) for s in reversed(Severity)]
+    for option in (
+        click.option("--statistics", is_flag=True, help="Count the findings by rule instead of listing them."),
+        click.option("--exit-zero", is_flag=True, help="Exit 0 even if there are findings."),
+        click.option("--fail-on", type=click.Choice(severities), help="Exit 1 from this severity on."),
+        click.option("--output-file", type=click.Path(dir_okay=False), help="Write the report there."),
+        click.option("--output-format", type=click.Choice(FORMATS), default="text", show_default=True),
+    ):
+        command = option(command)
+    return command
+
+
 @click.command("check")
 @click.argument("paths", nargs=-1, metavar="[PATH]...")
 @click.option("--installed", metavar="PACKAGE", help="Lint an installed package, such as nemo_automodel.")
@@ -33,13 +48,7 @@ def codes(_ctx: click.Context, _param: click.Parameter, values: tuple[str, ...])
 @click.option("--select", multiple=True, callback=codes, metavar="CODE", help="Only these rules (prefixes count).")
 @click.option("--extend-select", multiple=True, callback=codes, metavar="CODE", help="These rules as well.")
 @click.option("--ignore", multiple=True, callback=codes, metavar="CODE", help="Not these rules.")
-@click.option("--output-format", type=click.Choice(FORMATS), default="text", show_default=True)
-@click.option("--output-file", type=click.Path(dir_okay=False), help="Write the report there.")
-@click.option(
-    "--fail-on", type=click.Choice([str(s) for s in reversed(Severity)]), help="Exit 1 from this severity on."
-)
-@click.option("--exit-zero", is_flag=True, help="Exit 0 even if there are findings.")
-@click.option("--statistics", is_flag=True, help="Count the findings by rule instead of listing them.")
+@report_options
 @click.option("--show-files", is_flag=True, help="List the files that would be linted.")
 @click.option("--stdin-filename", metavar="PATH", help="Lint standard input as the content of PATH.")
 @click.option("--force-exclude", is_flag=True, help="Leave excluded files out even if they are named.")

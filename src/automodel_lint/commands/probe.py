@@ -12,7 +12,7 @@ from typing import Any
 
 import click
 
-from automodel_lint.commands.check import FORMATS, codes, write
+from automodel_lint.commands.check import codes, report_options, write
 from automodel_lint.findings import Severity
 from automodel_lint.request import Request, UsageError
 from automodel_lint.session import Session
@@ -32,13 +32,7 @@ from automodel_lint.session import Session
 @click.option("--select", multiple=True, callback=codes, metavar="CODE", help="Show only these findings.")
 @click.option("--extend-select", multiple=True, callback=codes, metavar="CODE", help="Show these findings as well.")
 @click.option("--ignore", multiple=True, callback=codes, metavar="CODE", help="Do not show these findings.")
-@click.option("--output-format", type=click.Choice(FORMATS), default="text", show_default=True)
-@click.option("--output-file", type=click.Path(dir_okay=False), help="Write the report there.")
-@click.option(
-    "--fail-on", type=click.Choice([str(s) for s in reversed(Severity)]), help="Exit 1 from this severity on."
-)
-@click.option("--exit-zero", is_flag=True, help="Exit 0 even if there are findings.")
-@click.option("--statistics", is_flag=True, help="Count the findings by rule instead of listing them.")
+@report_options
 @click.option("-v", "--verbose", is_flag=True, help="Code frames for warnings too; every reason in full.")
 @click.option("-q", "--quiet", is_flag=True, help="No table and no summary line.")
 def command(paths: tuple[str, ...], **options: Any) -> None:

@@ -47,6 +47,14 @@ class Checkout:
         has_models = tree.entries(self.models_dir) is not None
         return tree.python_files(self.models_dir if has_models else self.package_dir)
 
+    def holds_package(self, path: str) -> bool:
+        """Tell whether an absolute path is the package or a folder around it, so that all of it is meant."""
+        return self.package_dir == path or self.package_dir.startswith(path.rstrip(os.sep) + os.sep)
+
+    def scope(self, path: str) -> str:
+        """Return what an absolute path brings in: a file in a model package stands for the package."""
+        return (self.model_package(path) if os.path.isfile(path) else None) or path
+
     def model_package(self, path: str) -> str | None:
         """Return the folder ``components/models/<name>`` that holds ``path``, if one does."""
         prefix = self.models_dir + os.sep

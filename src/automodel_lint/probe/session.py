@@ -112,10 +112,7 @@ class ProbeSession:
         if request.installed:
             return None
         paths = [os.path.abspath(path) for path in request.paths]
-        package = checkout.package_dir
-        if any(package == p or package.startswith(p.rstrip(os.sep) + os.sep) for p in paths):
-            return None
-        return [checkout.model_package(p) or p if os.path.isfile(p) else p for p in paths]
+        return None if any(map(checkout.holds_package, paths)) else [checkout.scope(p) for p in paths]
 
 
 def probe_codes(asked: list[str]) -> tuple[str, ...]:

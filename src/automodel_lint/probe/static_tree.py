@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
-import re
 from dataclasses import dataclass, field
 from typing import Any
 
 from automodel_lint.inference.module_tree import BUFFER, PARAMETER, ModuleTree, matches
+from automodel_lint.probe.names import brief
 from automodel_lint.probe.protocol import FINDING, NOT_PROBED, ClassResult, Fault
 from automodel_lint.probe.targets import Probed
 
@@ -68,7 +68,7 @@ def judge(probed: Probed, result: ClassResult) -> None:
     missed = [n for n in found.missed if not any(not o or _is_below(o, n) for o in opaque)]
     for what, these in (("lacks", missed), ("has the wrong kind of", found.flags), ("invents", found.phantom)):
         if these:
-            check.faults.append(Fault({"what": what, "names": _folded(these)}))
+            check.faults.append(Fault({"what": what, "names": brief(these, most=3)}))
     unknown = len(found.missed) - len(missed)
     names = {name for model in models for name in (*model["parameters"], *model["buffers"])}
     check.figure = f"{len(names)} names in {len(models)} variant{'s' if len(models) > 1 else ''}"
@@ -81,14 +81,3 @@ def _is_below(fqn: str, name: str) -> bool:
     parts = name.split(".")
     depth = fqn.count(".") + 1
     return len(parts) > depth and matches(fqn, ".".join(parts[:depth]))
-
-
-def _folded(names: list[str]) -> str:
-    """Return names with the layers under one, and how many there are of each."""
-    counts: dict[str, int] = {}
-    for name in names:
-        pattern = re.sub(r"\.\d+(?=\.|$)", ".*", name)
-        counts[pattern] = counts.get(pattern, 0) + 1
-    shown = [f"{name} ({n}x)" if n > 1 else name for name, n in list(counts.items())[:3]]
-    rest = f" and {len(counts) - 3} more" if len(counts) > 3 else ""
-    return ", ".join(shown) + rest

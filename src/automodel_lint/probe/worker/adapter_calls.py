@@ -5,7 +5,7 @@ from __future__ import annotations
 import copy
 import inspect
 import re
-from collections.abc import Callable, Iterable
+from collections.abc import Callable
 from typing import Any
 
 import torch
@@ -157,13 +157,3 @@ def lora_state(model: nn.Module, seed: int, rank: int = 3) -> State:
                 shapes[f"{name}.{suffix}_B"] = (grouped.shape[0], rank, grouped.shape[2])
     generator = torch.Generator().manual_seed(seed)
     return {name: torch.randn(shape, generator=generator) for name, shape in shapes.items()}
-
-
-def folded(names: Iterable[str], most: int = 4) -> str:
-    """Return names with their numbers as ``*``, each with how often it occurs: ``model.layers.*.w (4x)``."""
-    counts: dict[str, int] = {}
-    for name in names:
-        pattern = re.sub(r"(?<=\.)\d+(?=\.|$)", "*", name)
-        counts[pattern] = counts.get(pattern, 0) + 1
-    shown = [pattern if n == 1 else f"{pattern} ({n}x)" for pattern, n in list(counts.items())[:most]]
-    return ", ".join(shown) + (f" and {len(counts) - most} more" if len(counts) > most else "")

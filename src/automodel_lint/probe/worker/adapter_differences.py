@@ -8,13 +8,13 @@ from dataclasses import dataclass
 
 import torch
 
+from automodel_lint.probe.names import brief
 from automodel_lint.probe.worker.adapter_calls import (
     EXCLUDED_END,
     PEFT_PREFIX,
     AdapterCalls,
     AdapterRaised,
     State,
-    folded,
 )
 
 COUNT = re.compile(r"\b(one tensor|\d+ tensors)\b")
@@ -55,7 +55,7 @@ def of_round_trip(calls: AdapterCalls, own: State, before: State, after: State) 
     lost = tuple(n for n in sorted(before) if n not in after and n not in direct and not _is_derived(n))
     extra = tuple(n for n in sorted(after) if n not in before and not _is_alias(calls, before, after, n))
     if lost:
-        instead = f"gives back {folded(extra)} instead" if extra else "gives nothing back for them"
+        instead = f"gives back {brief(extra)} instead" if extra else "gives nothing back for them"
         yield Difference(f"loses {counted(lost)}", lost, instead, "from_hf", extra)
     elif extra:
         yield Difference(f"adds {counted(extra)}", extra, "the model has no such tensors", "from_hf")
@@ -69,7 +69,7 @@ def of_lora(before: State, hf: State, after: State) -> Iterator[Difference]:
     """Compare low-rank adapters under native names, as PEFT saves them (``hf``), and as they come back."""
     lost, extra = tuple(sorted(before.keys() - after)), tuple(sorted(after.keys() - before))
     if lost:
-        instead = f"a resumed run gets {folded(extra, 2)} instead" if extra else "a resumed run gets nothing for them"
+        instead = f"a resumed run gets {brief(extra, 2)} instead" if extra else "a resumed run gets nothing for them"
         yield Difference(f"loses {counted(lost)} of LoRA", lost, instead, "from_hf", extra)
     both = [n for n in before if n in after]
     yield from _shapes(before, after, both)
@@ -125,7 +125,7 @@ def of_single_tensors(
             values.append(name)
     if names:
         instead = tuple(made_of[names[0]])
-        detail = f"`{method}` makes {folded(instead) or 'nothing'} of the first, `to_hf` {folded(alone[names[0]])}"
+        detail = f"`{method}` makes {brief(instead) or 'nothing'} of the first, `to_hf` {brief(alone[names[0]])}"
         yield Difference(f"renames {counted(names)} otherwise one by one", tuple(names), detail, method, instead)
     if values:
         detail = f"`{method}` and `to_hf` differ in values, shape or dtype"

@@ -2,14 +2,13 @@
 
 from __future__ import annotations
 
-import contextlib
 import warnings
 from collections.abc import Iterator
 from typing import Any
 
 import torch
 
-from automodel_lint.probe.worker import environment
+from automodel_lint.probe.worker import building, environment
 from automodel_lint.probe.worker.adapter_calls import State
 from automodel_lint.probe.worker.adapter_differences import Difference, counted
 from automodel_lint.probe.worker.checks import NotProbed
@@ -53,7 +52,11 @@ def _load(subject: Subject, reference: Reference, hf: State) -> tuple[list[str],
     config = _own_model_types(reference.config())
     config._attn_implementation = "eager"
     try:
-        with warnings.catch_warnings(), environment.on_cpu(subject.observed), _dtype_kept():
+        with (
+            warnings.catch_warnings(),
+            environment.on_cpu(subject.observed),
+            building.default_dtype(torch.get_default_dtype()),
+        ):
             warnings.simplefilter("ignore")
             _, info = reference.cls.from_pretrained(None, config=config, state_dict=state, **arguments)
     except Exception as error:
@@ -83,12 +86,3 @@ def _is_part_of_larger(missing: list[str], unknown: list[str]) -> bool:
 
 def _same(one: torch.Tensor, other: torch.Tensor) -> bool:
     return one.shape == other.shape and torch.equal(one, other)
-
-
-@contextlib.contextmanager
-def _dtype_kept() -> Iterator[None]:
-    before = torch.get_default_dtype()
-    try:
-        yield
-    finally:
-        torch.set_default_dtype(before)

@@ -5,6 +5,7 @@ from __future__ import annotations
 import contextlib
 import copy
 import dataclasses
+import functools
 import importlib
 import inspect
 import json
@@ -22,6 +23,7 @@ from torch import nn
 from automodel_lint.probe.worker import environment, stand_ins
 from automodel_lint.probe.worker.environment import Observed
 from automodel_lint.probe.worker.errors import missing_dependency
+from automodel_lint.probe.worker.inputs import parts
 from automodel_lint.probe.worker.tiny_config import PROFILES, arguments_of, find_config_class, merge, resolve
 from automodel_lint.probe.worker.tiny_config import tiny_config as derived
 
@@ -40,6 +42,12 @@ RECIPE_KEYS = (
 )
 
 
+@functools.cache
+def shipped() -> dict[str, Any]:
+    """Return the recipes that come with the probe: of ``classes``, their ``variants``, ``stand_ins`` for packages."""
+    return json.loads(RECIPES.read_text(encoding="utf-8"))
+
+
 def recipe_for(architectures: tuple[str, ...], own: dict[str, Any]) -> dict[str, Any]:
     """Return what a class needs beyond derivation: the shipped recipe with what its authors say laid over it.
 
@@ -48,9 +56,8 @@ def recipe_for(architectures: tuple[str, ...], own: dict[str, Any]) -> dict[str,
     of the constructor, ``defaults`` those of functions, ``inputs`` arguments of ``forward`` and ``image`` those with an
     image, ``variants`` recipes to lay over this one, ``function`` a ``module:function`` that returns the configuration.
     """
-    shipped = json.loads(RECIPES.read_text(encoding="utf-8"))["classes"]
     recipe: dict[str, Any] = {}
-    for source in (shipped, own):
+    for source in (shipped()["classes"], own):
         recipe = merge(recipe, next((source[name] for name in architectures if name in source), {}))
     return recipe
 
@@ -164,11 +171,8 @@ def _first_that_works(ways: Iterator[Way], package: str) -> tuple[nn.Module, lis
 
 def set_attention(config: Any, attention: str) -> None:
     """Name the implementation of attention in a configuration of transformers and in every part of it."""
-    for part in (config, *(value for value in vars(config).values() if hasattr(value, "to_dict"))):
-        if part is config:
-            config._attn_implementation = attention
-        else:
-            set_attention(part, attention)
+    for part in parts(config):
+        part._attn_implementation = attention
 
 
 def _cpu_backends(cls: type, model: nn.Module) -> list[Any]:
@@ -213,13 +217,11 @@ def _or_none(load: Callable[..., Any]) -> Callable[..., Any]:
 
 def set_dtype(config: Any, dtype: torch.dtype) -> None:
     """Make a configuration and every part of it say ``dtype``, as the framework does before it constructs."""
-    for part in vars(config).values():
-        if hasattr(part, "to_dict") and not isinstance(part, type):
-            set_dtype(part, dtype)
-    if hasattr(type(config), "torch_dtype"):
-        config.torch_dtype = dtype
-    elif hasattr(config, "dtype"):
-        config.dtype = str(dtype).removeprefix("torch.") if isinstance(config.dtype, str) else dtype
+    for part in parts(config):
+        if hasattr(type(part), "torch_dtype"):
+            part.torch_dtype = dtype
+        elif hasattr(part, "dtype"):
+            part.dtype = str(dtype).removeprefix("torch.") if isinstance(part.dtype, str) else dtype
 
 
 def call(model: nn.Module, arguments: dict[str, Any], observed: Observed) -> Any:
@@ -293,4 +295,4 @@ def set_defaults(recipe: dict[str, Any]) -> None:
 
 def stand_in(package: str) -> None:
     """Put layers in plain torch in the place of a package that cannot be installed here."""
-    stand_ins.put(json.loads(RECIPES.read_text(encoding="utf-8"))["stand_ins"][package])
+    stand_ins.put(shipped()["stand_ins"][package])

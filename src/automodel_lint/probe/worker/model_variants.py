@@ -2,49 +2,40 @@
 
 from __future__ import annotations
 
-import json
 from collections.abc import Iterator
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from torch import nn
 
 from automodel_lint.probe.worker import building
 from automodel_lint.probe.worker.checks import NotProbed
-from automodel_lint.probe.worker.subject import Subject
-from automodel_lint.probe.worker.tiny_config import merge
+from automodel_lint.probe.worker.tiny_config import merge, switch_on
+
+if TYPE_CHECKING:
+    from automodel_lint.probe.worker.subject import Subject
 
 
 def with_adapter(subject: Subject) -> list[tuple[str, nn.Module]]:
     """Return the fp32 models of the class that have an adapter, the shared one first, each with what is special of it.
 
-    They are made once; the shared one is not to be changed.
+    They are shared and not to be changed.
 
     Raises:
         NotProbed: if none has an adapter.
     """
-    made = vars(subject).get("_models_with_adapter")
-    if made is None:
-        every = [("in fp32", subject.model), *variants(subject)]
-        made = [(where, model) for where, model in every if getattr(model, "state_dict_adapter", None) is not None]
-        vars(subject)["_models_with_adapter"] = made
+    every = [("in fp32", subject.model), *subject.variants]
+    made = [(where, model) for where, model in every if getattr(model, "state_dict_adapter", None) is not None]
     if not made:
         raise NotProbed("it has no state-dict adapter")
     return made
 
 
-def variants(subject: Subject) -> list[tuple[str, nn.Module]]:
-    """Return further models of the class that can be constructed and name tensors that the others have not.
+def variants_of(subject: Subject) -> Iterator[tuple[str, nn.Module]]:
+    """Yield further models of the class that can be constructed and name tensors that the others have not.
 
     In fp32, with random parameters. Options are fields that the configuration or a part of it has, and the recipe's own
-    variants. They are made once.
+    variants.
     """
-    made = vars(subject).get("_variants")
-    if made is None:
-        made = vars(subject)["_variants"] = list(_made(subject))
-    return made
-
-
-def _made(subject: Subject) -> Iterator[tuple[str, nn.Module]]:
     seen = [set(subject.model.state_dict())]
     for name, config in _configurations(subject):
         try:
@@ -58,10 +49,9 @@ def _made(subject: Subject) -> Iterator[tuple[str, nn.Module]]:
 
 
 def _configurations(subject: Subject) -> Iterator[tuple[str, Any]]:
-    shipped = json.loads(building.RECIPES.read_text(encoding="utf-8"))["variants"]
-    for name, fields in shipped.items():
+    for name, fields in building.shipped()["variants"].items():
         config = subject.config()
-        if _switch_on(config, fields):
+        if switch_on(config, fields):
             yield name, config
     for name, recipe in subject.recipe.get("variants", {}).items():
         try:
@@ -72,14 +62,3 @@ def _configurations(subject: Subject) -> Iterator[tuple[str, Any]]:
             )
         except Exception:
             continue
-
-
-def _switch_on(config: Any, fields: dict[str, Any]) -> bool:
-    """Set those fields that a configuration and its parts have and leave off; tell whether there was one."""
-    changed = False
-    for part in (config, *(v for v in vars(config).values() if hasattr(v, "to_dict") and not isinstance(v, type))):
-        for name, value in fields.items():
-            if name in vars(part) and not getattr(part, name):
-                setattr(part, name, value)
-                changed = True
-    return changed

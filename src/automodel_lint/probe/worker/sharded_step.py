@@ -13,6 +13,7 @@ from automodel_lint.probe.worker import building, inputs
 from automodel_lint.probe.worker.fp32 import fp32_expectations, plant, tensors_of, what_was_lost, word
 from automodel_lint.probe.worker.sharding import gathered, is_spread_expert, shard
 from automodel_lint.probe.worker.subject import Subject
+from automodel_lint.probe.worker.tensor_names import aliases
 
 TOLERANCE = 1e-3  # of the largest value of a tensor, in fp32
 NOISE = 1e-5  # of the largest gradient of all: below, a gradient is rounding
@@ -36,7 +37,7 @@ class Rank:
 
     def one_step(self, experts: int) -> Iterator[Lost]:
         """Compare logits and gradients in fp32; the batch of the unsharded model is that of all ranks."""
-        ties = list(_aliases(self.model))
+        ties = list(aliases(self.model.named_parameters(remove_duplicate=False)))
         logits, gradients = self._backward()
         expected = self._mean(gradients)
         self._shard(torch.float32, experts)
@@ -146,14 +147,6 @@ class Rank:
             for hook in hooks:
                 hook.remove()
         return used
-
-
-def _aliases(model: nn.Module) -> Iterator[tuple[str, str]]:
-    """Yield the first name of a parameter with each further name of it."""
-    first: dict[int, str] = {}
-    for name, parameter in model.named_parameters(remove_duplicate=False):
-        if first.setdefault(id(parameter), name) != name:
-            yield first[id(parameter)], name
 
 
 def _relative(one: torch.Tensor, other: torch.Tensor) -> float:

@@ -17,6 +17,7 @@ from automodel_lint.probe.worker.checks import NotProbed
 from automodel_lint.probe.worker.environment import Observed
 from automodel_lint.probe.worker.errors import one_line
 from automodel_lint.probe.worker.framework import Framework
+from automodel_lint.probe.worker.model_variants import variants_of
 from automodel_lint.probe.worker.trial import ImageTrial, Trial, choose, choose_image
 
 
@@ -150,6 +151,11 @@ class Subject:
             return self.fresh()
         except NotProbed as reason:
             return reason
+
+    @cached_property
+    def variants(self) -> list[tuple[str, nn.Module]]:
+        """Models with options on that the shared one leaves off, each with what is on. Not to be changed."""
+        return list(variants_of(self))
 
     @cached_property
     def obstacle(self) -> str | None:

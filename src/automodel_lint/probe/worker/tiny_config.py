@@ -113,15 +113,12 @@ def arguments_of(recipe: dict[str, Any]) -> dict[str, Any]:
     return arguments
 
 
-def switch_on(config: Any, switches: dict[str, Any], cls: type) -> dict[str, Any]:
-    """Set the fields of ``switches`` that are unset or false in ``config`` or a part of it.
-
-    Gives the arguments for ``cls`` that do the same where the class takes the switch as an argument.
-    """
-    parts = [config, *(part for part in vars(config).values() if hasattr(part, "to_dict"))]
-    for part in parts:
+def switch_on(config: Any, switches: dict[str, Any]) -> bool:
+    """Set the fields of ``switches`` that are unset or false in ``config`` or a part of it; tell if there was one."""
+    changed = False
+    for part in (config, *(v for v in vars(config).values() if hasattr(v, "to_dict") and not isinstance(v, type))):
         for name, value in switches.items():
             if name in vars(part) and not getattr(part, name):
                 setattr(part, name, value)
-    known = inspect.signature(cls.__init__).parameters
-    return {name: value for name, value in switches.items() if name in known}
+                changed = True
+    return changed

@@ -4,11 +4,13 @@ from __future__ import annotations
 
 from typing import Any
 
+from automodel_lint.probe.worker.tied_pair import SETTINGS
+
 
 def tie_settings(cls: type) -> tuple[bool | None, ...]:
     """Return the values of ``tie_word_embeddings`` that a class declares support for; ``None``: as it is."""
     declared = getattr(getattr(cls, "tie_word_embeddings_support", None), "value", None)
-    return {"both": (False, True), "tied_only": (True,), "untied_only": (False,)}.get(declared, (None,))
+    return tuple(reversed(SETTINGS.get(declared, (None,))))
 
 
 def with_tie(config: Any, tied: bool | None) -> Any:

@@ -8,6 +8,7 @@ from typing import Any
 import torch
 from torch import nn
 
+from automodel_lint.probe.names import brief
 from automodel_lint.probe.protocol import Fault
 from automodel_lint.probe.worker import adapter_differences as differences
 from automodel_lint.probe.worker.adapter_calls import (
@@ -16,7 +17,6 @@ from automodel_lint.probe.worker.adapter_calls import (
     AdapterRaised,
     copied,
     distinct_values,
-    folded,
     lora_state,
 )
 from automodel_lint.probe.worker.adapter_differences import Difference
@@ -117,8 +117,8 @@ def _add(found: list[list[tuple[str, Difference]]], where: str, difference: Diff
 def _fault(adapter: Any, same_cause: list[tuple[str, Difference]]) -> Fault:
     where, first = same_cause[0]
     detail = first.detail if where == "in fp32" else f"{where}, {first.detail}"
-    others = [f"{w}: {folded(d.names)}" for w, d in same_cause[1:] if w != where and set(d.names) != set(first.names)]
+    others = [f"{w}: {brief(d.names)}" for w, d in same_cause[1:] if w != where and set(d.names) != set(first.names)]
     if others:
         detail += f"; {'; '.join(others[:2])}"
-    fields = {"what": first.what, "names": folded(first.names), "detail": detail}
+    fields = {"what": first.what, "names": brief(first.names), "detail": detail}
     return Fault(fields, place_of(adapter, first.method, first.names, first.instead))

@@ -26,7 +26,7 @@ from automodel_lint.probe.worker.checks import NotProbed, check
 from automodel_lint.probe.worker.environment import on_cpu
 from automodel_lint.probe.worker.errors import inner, is_out_of_memory, missing_dependency, one_line, place_in
 from automodel_lint.probe.worker.subject import Subject
-from automodel_lint.probe.worker.tensor_names import listed
+from automodel_lint.probe.worker.tensor_names import aliases, listed
 from automodel_lint.probe.worker.variants import tie_settings, with_tie
 
 UNREAD = "reloading leaves at its initial value"
@@ -259,7 +259,7 @@ def _compared(
         ("reloading changes the shape of", shapes),
         (UNREAD, unread),
         ("reloading changes the value of", [name for name in values if name not in unread]),
-        ("reloading breaks the tie of", [b for a, b in _aliases(then) if a in now and not _same(now, a, b)]),
+        ("reloading breaks the tie of", [b for a, b in aliases(then.items()) if a in now and not _same(now, a, b)]),
     ):
         if names:
             yield Lost(what, tuple(names))
@@ -269,14 +269,6 @@ def _equal(one: torch.Tensor, other: torch.Tensor) -> bool:
     if one.shape != other.shape or one.dtype != other.dtype:
         return False
     return torch.equal(one, other) or bool(((one == other) | ((one != one) & (other != other))).all())
-
-
-def _aliases(tensors: dict[str, torch.Tensor]) -> Iterator[tuple[str, str]]:
-    """Yield the first name of a tensor with each further name of it."""
-    first: dict[int, str] = {}
-    for name, tensor in tensors.items():
-        if first.setdefault(id(tensor), name) != name:
-            yield first[id(tensor)], name
 
 
 def _same(tensors: dict[str, torch.Tensor], one: str, other: str) -> bool:

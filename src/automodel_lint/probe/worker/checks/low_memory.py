@@ -9,13 +9,13 @@ from typing import Any
 import torch
 from torch import nn
 
+from automodel_lint.probe.names import brief
 from automodel_lint.probe.protocol import Fault
 from automodel_lint.probe.worker.adapter_calls import (
     AdapterCalls,
     AdapterRaised,
     copied,
     distinct_values,
-    folded,
 )
 from automodel_lint.probe.worker.adapter_places import place_of
 from automodel_lint.probe.worker.checks import NotProbed, check
@@ -77,11 +77,11 @@ class Read:
 def _fault_of(read: Read, kind: type[torch.Tensor]) -> Fault | None:
     if read.lost:
         number = "one tensor" if len(read.lost) == 1 else f"{len(read.lost)} tensors"
-        return Fault({"what": f"what is read does not arrive in {number}", "names": folded(read.lost)})
+        return Fault({"what": f"what is read does not arrive in {number}", "names": brief(read.lost)})
     if kind is OnGpu and read.shared < MOST:
         copied_share = f"{1 - read.shared:.0%} of the bytes are read into copies"
         return Fault(
-            {"what": copied_share, "names": folded(read.copies), "detail": "they need memory for a second model"}
+            {"what": copied_share, "names": brief(read.copies), "detail": "they need memory for a second model"}
         )
     return None
 
