@@ -25,6 +25,7 @@ from automodel_lint.domain.keep_list import (
     only_elements,
     supplies_lists,
 )
+from automodel_lint.domain.keep_list_forms import called_name, is_text, only_chooses, text
 from automodel_lint.domain.keep_list_frame import Frame, reaches
 from automodel_lint.inference.bindings import FUNCTIONS, branches, dotted
 from automodel_lint.inference.classes import Classes, FunctionView, MethodView, is_super
@@ -91,7 +92,7 @@ class Reader:
 
     def _set_from_outside(self, cls: ClassEntity) -> bool:
         """Whether a decorator, or ``__init_subclass__`` of a base, mentions the lists."""
-        makers = [self.names.resolve(_called_name(d), cls.scope) for d in cls.node.decorator_list]
+        makers = [self.names.resolve(called_name(d), cls.scope) for d in cls.node.decorator_list]
         functions = [(e.scope.module.path, e.node) for found in makers for e in found if isinstance(e, FunctionEntity)]
         members, _ = self.classes.find(cls, "__init_subclass__")
         for member in members:
@@ -183,9 +184,9 @@ class Run:
     def _act(self, call: ast.Call, statement: ast.stmt, conditional: bool) -> None:
         func = call.func
         if dotted(func) in ("setattr", "object.__setattr__") and len(call.args) == 3:
-            if self._is_self(call.args[0]) and _text(call.args[1]) in LISTS:
+            if self._is_self(call.args[0]) and text(call.args[1]) in LISTS:
                 self.store.write(
-                    _text(call.args[1]), self.listed(call.args[2]), self.frame.place(statement), conditional
+                    text(call.args[1]), self.listed(call.args[2]), self.frame.place(statement), conditional
                 )
             return
         if isinstance(func, ast.Attribute) and func.attr == "update" and self._is_namespace(func.value):
@@ -247,7 +248,7 @@ class Run:
     def _attribute(self, expr: ast.expr) -> str | None:
         """Return which list of the object or class an expression is, if it is one."""
         if isinstance(expr, ast.Subscript) and self._is_namespace(expr.value):
-            return _text(expr.slice) if _text(expr.slice) in LISTS else None
+            return text(expr.slice) if text(expr.slice) in LISTS else None
         if isinstance(expr, ast.Name):
             return expr.id if self.frame.in_body and expr.id in LISTS else None
         if isinstance(expr, ast.Attribute) and expr.attr in LISTS:
@@ -265,7 +266,7 @@ class Run:
             return self._constant(expr)
         if isinstance(expr, (ast.List, ast.Tuple, ast.Set)):
             return joined(map(self._element, expr.elts))
-        if isinstance(expr, ast.BinOp) and isinstance(expr.op, (ast.Add, ast.BitOr)) and not _is_text(expr):
+        if isinstance(expr, ast.BinOp) and isinstance(expr.op, (ast.Add, ast.BitOr)) and not is_text(expr):
             return joined((self.listed(expr.left), self.listed(expr.right)))
         if isinstance(expr, ast.BoolOp):
             return joined(self.listed(value) for value in expr.values)
@@ -274,7 +275,7 @@ class Run:
         if isinstance(expr, (ast.Dict, ast.DictComp)):
             return Listed(problems=[Problem(A_DICT, self.frame.place(expr))], complete=False)
         if isinstance(expr, (ast.ListComp, ast.SetComp, ast.GeneratorExp)):
-            found = self.listed(expr.generators[0].iter) if _only_chooses(expr) else self._outside(expr)
+            found = self.listed(expr.generators[0].iter) if only_chooses(expr) else self._outside(expr)
             if isinstance(expr, ast.GeneratorExp):
                 found = joined([found, Listed(problems=[Problem(A_GENERATOR, self.frame.place(expr))])])
             return found
@@ -319,10 +320,10 @@ class Run:
             if name in WRONG:
                 found.problems.append(Problem(WRONG[name], self.frame.place(call)))
             return found
-        if name == "getattr" and len(call.args) in (2, 3) and _text(call.args[1]) in LISTS:
+        if name == "getattr" and len(call.args) in (2, 3) and text(call.args[1]) in LISTS:
             if self._is_self(call.args[0]) or is_super(call.args[0]):
-                return joined((self.store.read(_text(call.args[1])), *map(self.listed, call.args[2:])))
-            owner = ast.Attribute(call.args[0], _text(call.args[1]), ast.Load())
+                return joined((self.store.read(text(call.args[1])), *map(self.listed, call.args[2:])))
+            owner = ast.Attribute(call.args[0], text(call.args[1]), ast.Load())
             return joined((self._outside(owner), *map(self.listed, call.args[2:])))
         if isinstance(func, ast.Attribute) and func.attr in ("copy", "union"):
             return joined((self.listed(func.value), *(only_elements(self.listed(a)) for a in call.args)))
@@ -381,21 +382,3 @@ def _give_up(store: Store) -> None:
     """The lists are set where they cannot be followed."""
     for attribute in LISTS:
         store.read(attribute).complete = False
-
-
-def _called_name(decorator: ast.expr) -> ast.expr:
-    return decorator.func if isinstance(decorator, ast.Call) else decorator
-
-
-def _only_chooses(expr: ast.ListComp | ast.SetComp | ast.GeneratorExp) -> bool:
-    """``[p for p in patterns if …]``: nothing that is not in the other list."""
-    element = dotted(expr.elt)
-    return len(expr.generators) == 1 and bool(element) and element == dotted(expr.generators[0].target)
-
-
-def _is_text(expr: ast.BinOp) -> bool:
-    return bool(_text(expr.left) and _text(expr.right))
-
-
-def _text(expr: ast.expr) -> str:
-    return expr.value if isinstance(expr, ast.Constant) and isinstance(expr.value, str) else ""
