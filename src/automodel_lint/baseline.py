@@ -31,14 +31,14 @@ def fingerprinted(findings: list[Finding]) -> list[Finding]:
     seen: Counter[str] = Counter()
     result = []
     for finding in findings:
-        text = "\0".join((finding.code, finding.path, finding.symbol or "", _unnumbered(finding)))
+        text = "\0".join((finding.code, finding.path, finding.symbol or "", unnumbered(finding)))
         seen[text] += 1
         result.append(replace(finding, fingerprint=digest(f"{text}\0{seen[text]}".encode())[:16]))
     return result
 
 
-def _unnumbered(finding: Finding) -> str:
-    """A message without the line numbers in it, and without the figures of the probe, which no two machines share."""
+def unnumbered(finding: Finding) -> str:
+    """Return a message without line numbers, and without the figures of the probe, which no two machines share."""
     import re
 
     if finding.code.startswith("NAM9"):

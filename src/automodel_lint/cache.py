@@ -15,7 +15,7 @@ from automodel_lint import __version__
 from automodel_lint.source import Dep, SourceTree, digest
 from automodel_lint.writing import write_whole
 
-FORMAT = 1
+FORMAT = 2
 FOLDER = ".automodel_lint_cache"
 _MOST_FILES = 4
 
@@ -139,7 +139,11 @@ def _own_state() -> str:
 
     here = os.path.dirname(os.path.abspath(__file__))
     found = []
-    for folder in (here, pages_folder(), *(os.path.join(here, d) for d in ("domain", "inference", "rules"))):
+    for folder in (
+        here,
+        pages_folder(),
+        *(os.path.join(here, d) for d in ("domain", "inference", "remedies", "rules")),
+    ):
         with os.scandir(folder) as entries:
             for entry in entries:
                 if entry.name.endswith((".py", ".md")):

@@ -5,7 +5,10 @@ from __future__ import annotations
 from collections.abc import Iterable
 from dataclasses import dataclass, replace
 from enum import IntEnum
-from typing import Any
+from typing import TYPE_CHECKING, Any
+
+if TYPE_CHECKING:
+    from automodel_lint.repairs import Repair
 
 
 class Severity(IntEnum):
@@ -35,13 +38,22 @@ class Span:
 
 
 @dataclass(frozen=True)
+class Edit:
+    """One change of a file: ``text`` takes the place of what ``span`` covers (of nothing, where that is empty)."""
+
+    span: Span
+    text: str
+
+
+@dataclass(frozen=True)
 class Finding:
     """One broken contract.
 
     ``code`` and ``message`` are empty while a rule yields it: the engine fills them in from the rule's page
     and ``fields``. ``path`` is relative to the checkout's root, with forward slashes, where it lies below it.
     ``severity`` is ``None`` while the page's own severity applies. ``related`` are other files whose edit can bring
-    this finding: whoever lints only those wants to see it too.
+    this finding: whoever lints only those wants to see it too. ``repair`` says what would mend it, ``None`` where
+    nothing mechanical does; ``edits`` are filled in for who shows or applies it.
     """
 
     path: str
@@ -54,6 +66,8 @@ class Finding:
     code: str = ""
     message: str = ""
     fingerprint: str = ""
+    repair: Repair | None = None
+    edits: tuple[Edit, ...] | None = None
 
     def to_json(self) -> dict[str, Any]:
         """Return what the verdict cache keeps: everything but ``fields``, which the message has absorbed."""
@@ -66,11 +80,14 @@ class Finding:
             "severity": int(self.severity if self.severity is not None else Severity.ERROR),
             "code": self.code,
             "message": self.message,
+            **({} if self.repair is None else {"repair": self.repair.to_json()}),
         }
 
     @classmethod
     def from_json(cls, data: dict[str, Any]) -> Finding:
         """Inverse of :meth:`to_json`; raises ``KeyError``, ``TypeError`` or ``ValueError`` on damage."""
+        from automodel_lint.repairs import Repair
+
         return cls(
             path=data["path"],
             span=Span(*data["span"]),
@@ -80,6 +97,7 @@ class Finding:
             severity=Severity(data["severity"]),
             code=data["code"],
             message=data["message"],
+            repair=Repair.from_json(data.get("repair")),
         )
 
     @property

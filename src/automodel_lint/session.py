@@ -12,7 +12,7 @@ from typing import Any
 from automodel_lint.cache import FOLDER, cache_path
 from automodel_lint.config import Config, find, load, unknown_code
 from automodel_lint.domain.checkout import Checkout, CheckoutNotFound, locate, locate_installed
-from automodel_lint.engine import Engine
+from automodel_lint.engine import Engine, Verdict
 from automodel_lint.report import Report
 from automodel_lint.request import Request, UsageError
 from automodel_lint.selection import Selection
@@ -22,9 +22,13 @@ from automodel_lint.source import SourceTree
 class Session:
     """A checkout with its settings, ready to be linted. All paths of the request lie in it.
 
+    ``verdict`` is what all rules say, once it has run.
+
     Raises:
         UsageError, ConfigError, CheckoutNotFound: if what was asked for is not there or not usable.
     """
+
+    verdict: Verdict
 
     def __init__(self, request: Request):
         self.request = request
@@ -55,8 +59,8 @@ class Session:
         tree, outside = self._tree(), self._outside()
         kept, apart = self._cache_file(outside), self.request.apart
         engine = Engine(self.checkout, tree, outside, kept, self.config.fp32_tensors, apart)
-        verdict = engine.run(progress)
-        report = Selection(self.request, self.config, self.checkout, tree, verdict).report()
+        self.verdict = engine.run(progress)
+        report = Selection(self.request, self.config, self.checkout, tree, self.verdict).report()
         report.seconds = time.perf_counter() - started
         return report
 

@@ -15,6 +15,7 @@ from automodel_lint.inference.classes import Ancestor, Member, MethodView, is_hf
 from automodel_lint.inference.module_tree import ModuleNode, ModuleTree, Tensor
 from automodel_lint.inference.names import ClassEntity, Scope
 from automodel_lint.inference.values import Ref, Undecided
+from automodel_lint.repairs import Repair
 
 POLICIES = ("BOTH", "TIED_ONLY", "UNTIED_ONLY")
 
@@ -54,13 +55,14 @@ class ModelClass:
         owner: ClassEntity | None = None,
         method: str | None = None,
         severity: Severity | None = None,
+        repair: Repair | None = None,
         **fields: Any,
     ) -> Finding:
         """Return a finding about this class.
 
         It points at ``at`` (a definition is pointed at by its name), by default at the class name. ``owner`` is the
-        class whose body holds the place, where that is a base; ``method`` the method the fault is in. ``fields`` fill
-        the message of the rule's page; ``cls`` is always known to it.
+        class whose body holds the place, where that is a base; ``method`` the method the fault is in; ``repair`` mends
+        it. ``fields`` fill the message of the rule's page; ``cls`` is always known to it.
         """
         owner = owner or self.entity
         path = owner.module.path
@@ -75,6 +77,7 @@ class ModelClass:
             fields=(("cls", owner.name), *fields.items()),
             severity=severity,
             related=(tree.relative(self.path),) if owner is not self.entity else (),
+            repair=repair,
         )
 
     # -- members ----------------------------------------------------------------------------------------------

@@ -12,6 +12,7 @@ from automodel_lint.domain.project import Project
 from automodel_lint.findings import Finding, Severity, Span
 from automodel_lint.inference.bindings import Binding
 from automodel_lint.inference.names import ClassEntity, Module, Scope
+from automodel_lint.repairs import Repair
 
 
 class _Entry:
@@ -30,8 +31,8 @@ class _Entry:
         """Where the entry leads."""
         return self.project.resolve(self.registration.module, self.registration.cls)
 
-    def finding(self, severity: Severity | None = None, **fields: Any) -> Finding:
-        """Return a finding that points at the entry."""
+    def finding(self, severity: Severity | None = None, repair: Repair | None = None, **fields: Any) -> Finding:
+        """Return a finding that points at the entry, and what mends it."""
         known = {"key": self.key, "module": self.registration.module, "cls": self.registration.cls}
         return Finding(
             self.registration.path,
@@ -41,6 +42,7 @@ class _Entry:
             fields=tuple({**known, **fields}.items()),
             severity=severity,
             related=(self._file(),),
+            repair=repair,
         )
 
     def _file(self) -> str:
@@ -113,13 +115,21 @@ class ModelModule:
                     found.append(entity)
         return sorted(found, key=lambda e: e.node.lineno)
 
-    def finding(self, node: ast.AST, symbol: str | None, architectures: tuple[str, ...], **fields: Any) -> Finding:
-        """Return a finding at ``node`` of this file."""
+    def finding(
+        self,
+        node: ast.AST,
+        symbol: str | None,
+        architectures: tuple[str, ...],
+        repair: Repair | None = None,
+        **fields: Any,
+    ) -> Finding:
+        """Return a finding at ``node`` of this file, and what mends it."""
         tree = self.project.tree
         named = isinstance(node, (ast.ClassDef, ast.FunctionDef, ast.AsyncFunctionDef))
         span = tree.name_span(self.path, node) if named else tree.span(self.path, node)  # type: ignore[arg-type]
         related = (tree.relative(self.project.checkout.registry),) if not architectures else ()
-        return Finding(tree.relative(self.path), span, symbol, architectures, tuple(fields.items()), related=related)
+        named = tuple(fields.items())
+        return Finding(tree.relative(self.path), span, symbol, architectures, named, related=related, repair=repair)
 
 
 class ModelPackage:

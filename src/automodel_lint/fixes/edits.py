@@ -1,0 +1,126 @@
+"""Steps put together: the changes of one repair, and of many in one text."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Callable, Iterable, Sequence
+from dataclasses import dataclass
+from itertools import pairwise
+
+from automodel_lint.findings import Edit, Finding
+from automodel_lint.fixes import brackets, imports, statements, text
+from automodel_lint.fixes.draft import Change, Draft, NotEditable
+from automodel_lint.repairs import Repair, Step
+
+_ROOMS = (text, brackets, statements, imports)
+SUPPRESSION = "NAM001"  # whose repairs take comments away
+
+
+def changes_of(draft: Draft, repair: Repair) -> list[Change]:
+    """Return the changes that a repair makes in a text, in order, none touching another.
+
+    Raises:
+        NotEditable: if a step cannot be made.
+    """
+    found: list[Change] = []
+    for step in repair.steps:
+        found += _maker(step)(draft, *step.arguments)
+    found = sorted(dict.fromkeys(found))
+    if any(_collide(a, b) for a, b in pairwise(found)):
+        raise NotEditable("its steps want the same place")
+    if not found or applied(draft.text, found) == draft.text:
+        raise NotEditable("it changes nothing")
+    return found
+
+
+def _maker(step: Step) -> Callable[..., list[Change]]:
+    for room in _ROOMS:
+        if hasattr(room, step.kind):
+            return getattr(room, step.kind)
+    raise NotEditable(f"no step is called {step.kind}")
+
+
+def _collide(first: Change, second: Change) -> bool:
+    """Whether two changes in order overlap, or write at the same point."""
+    return second.start < first.end or second.start == first.start
+
+
+def applied(text: str, changes: Iterable[Change]) -> str:
+    """Return a text with changes made that do not touch each other."""
+    parts, position = [], 0
+    for change in sorted(changes):
+        parts += [text[position : change.start], change.text]
+        position = change.end
+    return "".join((*parts, text[position:]))
+
+
+@dataclass(frozen=True)
+class Proposal:
+    """A finding and the changes that mend it."""
+
+    finding: Finding
+    changes: tuple[Change, ...]
+
+
+def proposed(draft: Draft, findings: Sequence[Finding]) -> tuple[list[Proposal], list[tuple[Finding, str]]]:
+    """Return what mends the findings of one file, and those that nothing can mend here, with the reason."""
+    made, refused = [], []
+    for finding in findings:
+        if finding.repair is None:
+            continue
+        try:
+            made.append(Proposal(finding, tuple(changes_of(draft, finding.repair))))
+        except NotEditable as error:
+            refused.append((finding, str(error)))
+    return made, refused
+
+
+def combined(draft: Draft, proposals: Iterable[Proposal]) -> tuple[list[Proposal], list[tuple[Finding, str]]]:
+    """Return the proposals, in order, that can be made together, and those that cannot be made at all, with the reason.
+
+    A change that several want alike is no obstacle. What waits for the others is in neither list.
+    """
+    taken: list[Proposal] = []
+    unfit: list[tuple[Finding, str]] = []
+    for proposal in proposals:
+        reason = _unfit(draft, proposal)
+        if reason:
+            unfit.append((proposal.finding, reason))
+        elif _fit_together(draft, [*taken, proposal]):
+            taken.append(proposal)
+    return taken, unfit
+
+
+def _unfit(draft: Draft, proposal: Proposal) -> str:
+    """Why a repair must not be made: its result is no Python, or it loses a comment that it is not about."""
+    new = applied(draft.text, proposal.changes)
+    try:
+        after = Draft(draft.encoded(new))
+        assert after.syntax is not None
+        touched = any("#" in draft.text[c.start : c.end] for c in proposal.changes)
+        if touched and proposal.finding.code != SUPPRESSION and Counter(draft.comments()) - Counter(after.comments()):
+            return "it would lose a comment"
+    except NotEditable as error:
+        return f"its result cannot be used: {error}"
+    return ""
+
+
+def _fit_together(draft: Draft, proposals: list[Proposal]) -> bool:
+    """Whether changes keep apart from each other, and are Python together."""
+    changes = sorted({change for proposal in proposals for change in proposal.changes})
+    if any(_touch(a, b) for a, b in pairwise(changes)):
+        return False
+    try:
+        return len(proposals) < 2 or Draft(draft.encoded(applied(draft.text, changes))).syntax is not None
+    except NotEditable:
+        return False
+
+
+def _touch(first: Change, second: Change) -> bool:
+    """Whether two changes of different repairs come too near each other to be made blindly."""
+    return second.start <= first.end
+
+
+def edits_of(draft: Draft, changes: Iterable[Change]) -> tuple[Edit, ...]:
+    """Return changes as edits of lines and columns."""
+    return tuple(Edit(draft.span(change), change.text) for change in sorted(changes))

@@ -1,0 +1,167 @@
+"""A checkout repaired: rounds of repairs and linting until nothing changes, before anything is written.
+
+Repairs that touch each other wait for the next round. What a repair brings about is judged on the repaired text: one
+that does not mend its finding, or brings a finding that was not there, is left out, and all is done again without it.
+"""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Mapping
+from dataclasses import dataclass, field, replace
+
+from automodel_lint.baseline import unnumbered
+from automodel_lint.findings import Finding
+from automodel_lint.fixes.draft import Draft, NotEditable
+from automodel_lint.fixes.edits import Proposal, applied, combined, edits_of, proposed
+from automodel_lint.fixes.shapes import safety
+from automodel_lint.report import Report
+from automodel_lint.request import Request
+from automodel_lint.session import Session
+
+ROUNDS = 10
+_ATTEMPTS = 20
+
+Key = tuple[str, str, str, str]  # code, path, symbol, message without line numbers: a finding whatever its line
+Kind = tuple[str, str, str]  # code, path, symbol
+
+
+@dataclass
+class Outcome:
+    """What repairing came to; nothing is written.
+
+    ``files`` holds the bytes before and after by absolute path, ``rounds`` the findings repaired with their edits, each
+    round's in the text that the round before left, ``dropped`` those whose repair was left out, with the reason.
+    """
+
+    report: Report
+    files: dict[str, tuple[bytes, bytes]] = field(default_factory=dict)
+    rounds: list[list[Finding]] = field(default_factory=list)
+    dropped: list[tuple[Finding, str]] = field(default_factory=list)
+
+    @property
+    def fixed(self) -> list[Finding]:
+        """Every finding that was repaired."""
+        return [finding for findings in self.rounds for finding in findings]
+
+
+def repaired(request: Request, unsafe: bool = False) -> Outcome:
+    """Repair what a request's report shows: safe repairs, or with ``unsafe`` all.
+
+    Raises:
+        UsageError, ConfigError, CheckoutNotFound: as :class:`Session` does.
+    """
+    left_out: dict[Key, str] = {}
+    for _ in range(_ATTEMPTS):
+        attempt = _Attempt(request, unsafe, left_out)
+        attempt.run()
+        faulty = attempt.faulty()
+        if not faulty:
+            break
+        left_out |= faulty
+    else:
+        attempt = _Attempt(request, unsafe, None)
+        attempt.run()
+    return attempt.outcome()
+
+
+class _Attempt:
+    """One go from the files as they are; ``left_out`` are findings not to repair, ``None`` means all of them."""
+
+    def __init__(self, request: Request, unsafe: bool, left_out: Mapping[Key, str] | None):
+        self.request, self.unsafe, self.left_out = request, unsafe, left_out
+        self.overlay = dict(request.overlay)
+        self.before: dict[str, bytes] = {}
+        self.rounds: list[list[Proposal]] = []
+        self.edited: list[list[Finding]] = []
+        self.refused: dict[Key, tuple[Finding, str]] = {}
+        self.unmended: dict[Key, str] = {}
+        self.came: dict[Kind, int] = {}  # what was not there at first, and the round that brought it
+
+    def run(self) -> None:
+        """Repair until nothing changes."""
+        self._lint()
+        first = self.present = self._kinds()
+        for number in range(ROUNDS):
+            taken = self._round()
+            if not taken:
+                break
+            self.rounds.append(taken)
+            counts = Counter(map(key_of, self.report.findings))
+            self._lint()
+            after = Counter(map(key_of, self.report.findings))
+            for proposal in taken:
+                key = key_of(proposal.finding)
+                if after[key] >= counts[key]:
+                    self.unmended[key] = "it would not be gone"
+            self.present = self._kinds()
+            self.came = {k: self.came.get(k, number) for k in self.present if self.present[k] > first[k]}
+
+    def _lint(self) -> None:
+        session = Session(replace(self.request, overlay=dict(self.overlay)))
+        self.report = session.run()
+        self.every = session.verdict.findings
+
+    def _kinds(self) -> Counter[Kind]:
+        return Counter((f.code, f.path, f.symbol or "") for f in self.every)
+
+    def _wanted(self) -> dict[str, list[Finding]]:
+        """The findings to repair, by file."""
+        by_path: dict[str, list[Finding]] = {}
+        for finding in self.report.findings if self.left_out is not None else ():
+            known = key_of(finding) in (self.left_out or ()) or key_of(finding) in self.refused
+            if safety(finding) in (("safe", "unsafe") if self.unsafe else ("safe",)) and not known:
+                by_path.setdefault(finding.path, []).append(finding)
+        return by_path
+
+    def _round(self) -> list[Proposal]:
+        taken: list[Proposal] = []
+        edited: list[Finding] = []
+        for path, findings in self._wanted().items():
+            absolute = self.report.tree.absolute(path)
+            data = self.report.tree.read(absolute)
+            try:
+                draft = Draft(data or b"")
+            except NotEditable as error:
+                self.refused |= {key_of(f): (f, str(error)) for f in findings}
+                continue
+            made, refused = proposed(draft, findings)
+            chosen, unfit = combined(draft, made)
+            self.refused |= {key_of(f): (f, why) for f, why in [*refused, *unfit]}
+            changes = {change for proposal in chosen for change in proposal.changes}
+            if changes:
+                self.before.setdefault(absolute, draft.data)
+                self.overlay[absolute] = draft.encoded(applied(draft.text, changes))
+                taken += chosen
+                edited += [replace(p.finding, edits=edits_of(draft, p.changes)) for p in chosen]
+        self.edited += [edited] if edited else []
+        return taken
+
+    # -- judging --------------------------------------------------------------------------------------------------
+
+    def faulty(self) -> dict[Key, str]:
+        """Return the findings whose repair has to be left out, with the reason."""
+        if self.unmended:
+            return dict(self.unmended)
+        found: dict[Key, str] = {}
+        for (code, path, symbol), number in self.came.items():
+            here = [p.finding for p in self.rounds[number] if p.finding.path == path]
+            same = [f for f in here if (f.symbol or "").partition(".")[0] == symbol.partition(".")[0]]
+            blamed = same or here or [p.finding for p in self.rounds[number]]
+            found |= {key_of(f): f"it would bring {code} in {path}" for f in blamed}
+        return found
+
+    def outcome(self) -> Outcome:
+        """Return what this attempt came to."""
+        files = {path: (data, self.overlay[path]) for path, data in self.before.items() if self.overlay[path] != data}
+        dropped = list(self.refused.values())
+        for finding in self.report.findings:
+            reason = (self.left_out or {}).get(key_of(finding))
+            if reason is not None:
+                dropped.append((finding, reason))
+        return Outcome(self.report, files, self.edited, dropped)
+
+
+def key_of(finding: Finding) -> Key:
+    """Return what a finding is known by from round to round."""
+    return finding.code, finding.path, finding.symbol or "", unnumbered(finding)
