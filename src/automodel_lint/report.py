@@ -16,7 +16,8 @@ from automodel_lint.source import SourceTree
 class Report:
     """The outcome of a run: the findings to show, in order, and what the summary needs.
 
-    ``probe`` is what the runtime probe tells of each class beside its findings, ``None`` if it did not run.
+    ``probe`` is what the runtime probe tells of each class beside its findings, ``None`` if it did not run; ``fixed``
+    counts the findings that were repaired before, ``changes`` the files that this changed.
     """
 
     root: str
@@ -29,6 +30,8 @@ class Report:
     suppressed: int = 0
     baselined: int = 0
     probe: list[dict[str, Any]] | None = None
+    fixed: int = 0
+    changes: int = 0
 
     def counts(self) -> dict[str, int]:
         """Return the number of findings by severity, most severe first."""
@@ -57,4 +60,6 @@ def together(reports: list[Report]) -> Report:
         SourceTree(root),
         sum(report.suppressed for report in reports),
         sum(report.baselined for report in reports),
+        fixed=sum(report.fixed for report in reports),
+        changes=sum(report.changes for report in reports),
     )

@@ -14,6 +14,8 @@ from collections.abc import Iterable
 from dataclasses import dataclass, field
 
 from automodel_lint.findings import Finding, Span
+from automodel_lint.remedies.suppression import without_codes
+from automodel_lint.repairs import Repair
 from automodel_lint.source import SourceTree, decoded
 
 _NOQA = re.compile(r"# noqa(?::[\s]?(?P<codes>(?:[A-Z]+[0-9]+(?:[,\s]+)?)+))?", re.I)  # flake8's own
@@ -180,5 +182,14 @@ def unused(
         if stale:
             it = "the comment" if len(stale) == len(comment.codes) else "the code" if len(stale) == 1 else "these codes"
             fields = (("why", f"{' and '.join(stale)} would not fire here"), ("advice", f"remove {it}"))
-            findings.append(Finding(tree.relative(path), comment.span, fields=fields, code="NAM001"))
+            mended = _without(tree.lines(path), comment, stale)
+            findings.append(Finding(tree.relative(path), comment.span, fields=fields, code="NAM001", repair=mended))
     return findings
+
+
+def _without(lines: list[str], comment: Comment, stale: list[str]) -> Repair | None:
+    """What takes stale codes out of a comment."""
+    span = comment.span
+    text = lines[span.line - 1][span.column - 1 : span.end_column - 1] if span.line <= len(lines) else ""
+    match = next((m for pattern in (_FILE, _OWN, _NOQA) if (m := pattern.search(text)) and m["codes"]), None)
+    return None if match is None else without_codes(span, text, match, stale)

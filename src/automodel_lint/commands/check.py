@@ -53,24 +53,43 @@ def report_options(command: Callable[..., Any]) -> Callable[..., Any]:
 @click.option("--stdin-filename", metavar="PATH", help="Lint standard input as the content of PATH.")
 @click.option("--force-exclude", is_flag=True, help="Leave excluded files out even if they are named.")
 @click.option("--no-cache", is_flag=True, help="Neither read nor write the verdict cache.")
-@click.option("--fix", is_flag=True, help="Comes with a later version; changes nothing yet.")
-@click.option("--unsafe-fixes", is_flag=True, help="Comes with a later version; changes nothing yet.")
-@click.option("--diff", is_flag=True, help="Comes with a later version; changes nothing yet.")
+@click.option("--fix", is_flag=True, help="Repair what can be repaired without changing what the code does.")
+@click.option("--unsafe-fixes", is_flag=True, help="With --fix or --diff: also repairs that want a human look.")
+@click.option("--diff", is_flag=True, help="Show what would be changed as a diff; change nothing.")
+@click.option("--add-noqa", metavar="REASON", help="Silence what remains with comments that give REASON.")
 @click.option("-v", "--verbose", is_flag=True, help="Code frames for warnings too.")
 @click.option("-q", "--quiet", is_flag=True, help="No summary line.")
 def command(paths: tuple[str, ...], **options: Any) -> None:
     """Lint a checkout, a folder or files in one (default: the current folder).
 
-    Exit codes: 0 nothing at or above --fail-on, 1 findings, 2 wrong use, broken settings, or no registry found.
+    Exit codes: 0 nothing at or above --fail-on, 1 findings (with --diff: changes), 2 wrong use, broken settings, or no
+    registry found. What is repaired is linted before it is written; standard input is repaired to standard output.
     """
-    if options["fix"] or options["unsafe_fixes"] or options["diff"]:
-        click.echo("automodel-lint: mechanical repairs come with a later version; nothing was changed", err=True)
+    changes = options["fix"] or options["diff"] or options["add_noqa"] is not None
+    if changes:
+        from automodel_lint.commands import repair
+
+        repair.refuse(options)
     request = _request(paths, options)
     found = sessions(request)
     if not found:  # a hook that handed over nothing of ours
         return
-    reports = [_run(session) for session in found]
+    if changes:
+        reports = repair.run([session.request for session in found], options)
+    else:
+        reports = [_run(session) for session in found]
     report = reports[0] if len(reports) == 1 else together(reports)
+    if not options["diff"]:
+        _show(report, options, aside=bool(changes and request.overlay))
+    threshold = Severity.parse(options["fail_on"]) if options["fail_on"] else None
+    failed = any(r.fails(r.config.fail_on if threshold is None else threshold) for r in reports)
+    if options["diff"]:
+        failed = any(r.changes for r in reports)
+    _leave(1 if failed and not options["exit_zero"] and not options["show_files"] else 0)
+
+
+def _show(report: Report, options: dict[str, Any], aside: bool) -> None:
+    """Print the report as it is asked for; ``aside`` where standard output is taken by a repaired text."""
     if options["show_files"]:
         text = "".join(f"{path}\n" for path in report.files)
     elif options["statistics"]:
@@ -80,11 +99,10 @@ def command(paths: tuple[str, ...], **options: Any) -> None:
     else:
         reporter = importlib.import_module(f"automodel_lint.reporters.{options['output_format']}")
         text = reporter.render(report, verbose=options["verbose"], quiet=options["quiet"])
-    write(text, options["output_file"])
-    threshold = Severity.parse(options["fail_on"]) if options["fail_on"] else None
-    failed = any(r.fails(r.config.fail_on if threshold is None else threshold) for r in reports)
-    failed = failed and not options["exit_zero"] and not options["show_files"]
-    _leave(1 if failed else 0)
+    if aside and options["output_file"] is None:
+        click.echo(text, nl=False, err=True)
+    else:
+        write(text, options["output_file"])
 
 
 def _leave(code: int) -> None:

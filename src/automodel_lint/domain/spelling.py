@@ -78,7 +78,7 @@ def _home(project: Project, module: Module, name: str) -> str | None:
     for target in _imported_from(module):
         if project.names.at_hand(target) or target.startswith(f"{FRAMEWORK}."):
             found = project.names.module(target)
-            if found is not None and found.bindings.real(name):
+            if found is not None and _offers(found, name):
                 return target
     package = project.checkout.package
     for top in dict.fromkeys((package, FRAMEWORK)):
@@ -87,6 +87,16 @@ def _home(project: Project, module: Module, name: str) -> str | None:
         if found is not None and found.bindings.real(name):
             return home
     return _defining(project, name)
+
+
+def _offers(module: Module, name: str) -> bool:
+    """Whether a module has a name for others to import: defined there, or re-exported on purpose."""
+    bound = module.bindings.real(name)
+    if not bound or any(b.kind in ("class", "def") for b in bound):
+        return bool(bound)
+    exported = module.bindings.names.get("__all__", [])
+    texts = {n.value for b in exported for n in ast.walk(b.node) if isinstance(n, ast.Constant)}
+    return name in texts or module.path.endswith("__init__.py") or module.name.endswith(f".{_HOMES[name]}")
 
 
 def _imported_from(module: Module) -> Iterator[str]:

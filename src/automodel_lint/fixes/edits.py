@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Callable, Iterable, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from itertools import pairwise
 
 from automodel_lint.findings import Edit, Finding
@@ -124,3 +124,30 @@ def _touch(first: Change, second: Change) -> bool:
 def edits_of(draft: Draft, changes: Iterable[Change]) -> tuple[Edit, ...]:
     """Return changes as edits of lines and columns."""
     return tuple(Edit(draft.span(change), change.text) for change in sorted(changes))
+
+
+def with_edits(findings: Iterable[Finding], read: Callable[[str], bytes | None]) -> list[Finding]:
+    """Return findings with the edits of their repairs filled in; ``read`` gives the bytes of a finding's file.
+
+    A repair that cannot be made there, or must not be, is none: the finding comes back without it.
+    """
+    drafts: dict[str, Draft | None] = {}
+    done = []
+    for finding in findings:
+        if finding.repair is not None:
+            if finding.path not in drafts:
+                drafts[finding.path] = _draft(read(finding.path))
+            draft = drafts[finding.path]
+            made = proposed(draft, [finding])[0] if draft else []
+            fit = [p for p in made if draft and not _unfit(draft, p)]
+            edits = edits_of(draft, fit[0].changes) if draft and fit else None
+            finding = replace(finding, edits=edits, repair=finding.repair if fit else None)
+        done.append(finding)
+    return done
+
+
+def _draft(data: bytes | None) -> Draft | None:
+    try:
+        return Draft(data or b"")
+    except NotEditable:
+        return None

@@ -7,6 +7,7 @@ from typing import Any
 
 from automodel_lint import __version__
 from automodel_lint.findings import Finding, Severity
+from automodel_lint.fixes.shapes import as_json
 from automodel_lint.pages import pages
 from automodel_lint.report import Report
 
@@ -31,8 +32,9 @@ def as_data(report: Report) -> dict[str, Any]:
             "suppressed": report.suppressed,
             "baselined": report.baselined,
             "seconds": round(report.seconds, 3),
+            **({"fixed": report.fixed} if report.fixed else {}),
         },
-        "findings": [_finding(f) for f in report.findings],
+        "findings": [_finding(f) for f in _with_edits(report)],
         **({} if report.probe is None else {"probe": report.probe}),
     }
 
@@ -54,5 +56,14 @@ def _finding(finding: Finding) -> dict[str, Any]:
         "help": page.summary,
         "url": page.url,
         "fingerprint": finding.fingerprint,
-        "fix": None,
+        "fix": as_json(finding),
     }
+
+
+def _with_edits(report: Report) -> list[Finding]:
+    """The findings with the edits that mend them, for who applies them elsewhere."""
+    if not any(finding.repair for finding in report.findings):
+        return report.findings
+    from automodel_lint.fixes.edits import with_edits
+
+    return with_edits(report.findings, lambda path: report.tree.read(report.tree.absolute(path)))

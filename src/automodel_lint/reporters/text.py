@@ -9,6 +9,7 @@ from itertools import groupby
 import click
 
 from automodel_lint.findings import Finding, Severity
+from automodel_lint.fixes.shapes import safety
 from automodel_lint.pages import pages
 from automodel_lint.report import Report
 
@@ -104,19 +105,23 @@ def summary(report: Report) -> str:
     ]
     aside = "".join(f"; {text}" for text in hidden if text)
     if not report.findings:
-        return click.style("No findings", fg="green", bold=True) + f" in {where} ({time}){aside}."
+        return click.style("No findings", fg="green", bold=True) + f" in {where} ({time}){aside}.{_repairs(report)}"
     found = ", ".join(_plural(n, severity) for severity, n in counts.items() if n)
     return f"{click.style(f'Found {found}', bold=True)} in {where} ({time}){aside}.{_repairs(report)}"
 
 
 def _repairs(report: Report) -> str:
-    fixes = [pages()[f.code].fix for f in report.findings]
-    safe, unsafe = fixes.count("safe"), fixes.count("unsafe")
-    if not safe and not unsafe:
-        return ""
-    counts = [_plural(safe, "mechanical repair")] if safe else []
-    counts += [f"{_plural(unsafe, 'repair')} to be looked over"] if unsafe else []
-    return f"\n{' and '.join(counts)}: `automodel-lint explain CODE` says how."
+    """What can be repaired and how, and what was; empty if nothing can and nothing was."""
+    kinds = [safety(f) for f in report.findings]
+    safe, unsafe = kinds.count("safe"), kinds.count("unsafe")
+    done = (
+        f"\nRepaired {_plural(report.fixed, 'finding')} in {_plural(report.changes, 'file')}." if report.fixed else ""
+    )
+    if safe and unsafe:
+        return f"{done}\n{safe} can be repaired with `--fix`, {unsafe} more with `--fix --unsafe-fixes`."
+    if safe:
+        return f"{done}\n{safe} can be repaired with `--fix`."
+    return f"{done}\n{unsafe} can be repaired with `--fix --unsafe-fixes`." if unsafe else done
 
 
 def _plural(count: int, word: str, ending: str = "s") -> str:

@@ -1,0 +1,60 @@
+"""What remains, silenced by comments that give a reason."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+
+from automodel_lint.findings import Finding
+from automodel_lint.fixes.draft import Change, Draft, NotEditable
+from automodel_lint.fixes.edits import applied
+from automodel_lint.report import Report
+from automodel_lint.request import Request
+from automodel_lint.session import Session
+
+_NEVER = ("NAM000", "NAM001", "NAM002", "NAM003")  # about the run, a comment or the settings: no comment silences them
+
+
+def suppressed(request: Request, reason: str) -> tuple[Report, dict[str, tuple[bytes, bytes]]]:
+    """Return the report with every finding silenced that a comment can silence, and the files before and after.
+
+    A comment stands on a line of its own above the line of the finding. Nothing is written.
+
+    Raises:
+        UsageError, ConfigError, CheckoutNotFound: as :class:`Session` does.
+    """
+    report = Session(request).run()
+    files: dict[str, tuple[bytes, bytes]] = {}
+    for path in dict.fromkeys(f.path for f in report.findings):
+        here = [f for f in report.findings if f.path == path and f.code not in _NEVER]
+        absolute = report.tree.absolute(path)
+        if here and path.endswith(".py"):
+            old = report.tree.read(absolute) or b""
+            try:
+                files[absolute] = (old, _commented(old, here, reason))
+            except NotEditable:
+                continue  # the finding remains, and is shown
+    overlay = {**request.overlay, **{path: new for path, (_, new) in files.items()}}
+    return Session(replace(request, overlay=overlay)).run(), files
+
+
+def _commented(data: bytes, findings: list[Finding], reason: str) -> bytes:
+    draft = Draft(data)
+    codes: dict[int, list[str]] = {}
+    for finding in findings:
+        codes.setdefault(_above(draft, finding.span.line), []).append(finding.code)
+    changes = []
+    for offset, found in codes.items():
+        names = ", ".join(dict.fromkeys(sorted(found)))
+        comment = f"{draft.indent_at(offset)}# automodel-lint: ignore[{names}] {reason}{draft.newline}"
+        changes.append(Change(offset, offset, comment))
+    return draft.encoded(applied(draft.text, changes))
+
+
+def _above(draft: Draft, line: int) -> int:
+    """Return where a comment line can stand above a line: not inside a text, nor behind a backslash."""
+    start = draft.starts[line - 1]
+    inside = next((t for t in draft.tokens if t.start < start < t.end), None)
+    if inside is not None and "\n" in inside.string:
+        return _above(draft, draft.line_of(inside.start))
+    before = draft.text[:start].rstrip("\r\n")
+    return _above(draft, line - 1) if line > 1 and before.endswith("\\") else start
