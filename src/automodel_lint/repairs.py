@@ -146,6 +146,16 @@ def put_under(statement: Place, condition: str) -> Step:
     return Step("put_under", (*statement, condition))
 
 
+def statement_below(statement: Place, text: str) -> Step:
+    """Write statements on lines of their own directly below a simple one that has its line to itself."""
+    return Step("statement_below", (*statement, text))
+
+
+def replace_statement(statement: Place, text: str) -> Step:
+    """Write statements in place of a simple one; several need it to have its line to itself."""
+    return Step("replace_statement", (*statement, text))
+
+
 def decorate(place: Place, text: str) -> Step:
     """Write ``@text`` directly above a class or function, below the decorators that it has."""
     return Step("decorate", (*place, text))

@@ -149,13 +149,19 @@ class Draft:
 
     def place(self, node: ast.AST) -> tuple[int, int]:
         """Return where a node begins: line and column from 1, in characters."""
-        line, column = node.lineno, node.col_offset  # type: ignore[attr-defined]
+        return self._in_characters(node.lineno, node.col_offset)  # type: ignore[attr-defined]
+
+    def _in_characters(self, line: int, column: int) -> tuple[int, int]:
         text = self.text[self.starts[line - 1] : self.line_end(self.starts[line - 1])]
         return line, 1 + (column if text.isascii() else len(text.encode()[:column].decode(errors="ignore")))
 
     def node_offset(self, node: ast.AST) -> int:
         """Return the offset at which a node begins."""
         return self.offset(*self.place(node))
+
+    def node_end(self, node: ast.AST) -> int:
+        """Return the offset behind a node."""
+        return self.offset(*self._in_characters(node.end_lineno, node.end_col_offset))  # type: ignore[attr-defined]
 
     def statement(self, line: int, column: int, kinds: Any = ast.stmt) -> Any:
         """Return the statement that begins at a place.

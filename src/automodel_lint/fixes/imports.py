@@ -63,23 +63,17 @@ def _joined(draft: Draft, statement: Import, name: str) -> list[Change]:
     if brackets is not None:
         return _in_brackets(draft, brackets, index, name)
     places = [draft.node_offset(alias) for alias in statement.names]
-    end = draft.offset(*_end(draft, statement.names[-1]))
+    end = draft.node_end(statement.names[-1])
     text = draft.text[places[0] : end]
     width = draft.line_end(end) - draft.line_start(places[0]) + len(name) + 2
     if width > _WIDEST and "\\" not in text and draft.line_end(end) == end:
-        words = [draft.text[p : draft.offset(*_end(draft, a))] for p, a in zip(places, statement.names, strict=True)]
+        words = [draft.text[p : draft.node_end(a)] for p, a in zip(places, statement.names, strict=True)]
         words.insert(index, name)
         lines = "".join(f"{draft.indent}{word},{draft.newline}" for word in words)
         return [Change(places[0], end, f"({draft.newline}{lines})")]
     if index < len(places):
         return [Change(places[index], places[index], f"{name}, ")]
     return [Change(end, end, f", {name}")]
-
-
-def _end(draft: Draft, node: ast.AST) -> tuple[int, int]:
-    line, column = node.end_lineno, node.end_col_offset  # type: ignore[attr-defined]
-    text = draft.text[draft.starts[line - 1] : draft.line_end(draft.starts[line - 1])]
-    return line, 1 + len(text.encode()[:column].decode(errors="ignore"))
 
 
 def _brackets(draft: Draft, statement: Import) -> Bracketed | None:
@@ -166,7 +160,7 @@ def _key(statement: Import) -> tuple[bool, str]:
 
 
 def _below(draft: Draft, statement: ast.stmt, text: str, apart: bool) -> Change:
-    end = draft.line_end(draft.offset(*_end(draft, statement)))
+    end = draft.line_end(draft.node_end(statement))
     return Change(end, end, draft.newline * (2 if apart else 1) + text)
 
 
@@ -179,7 +173,7 @@ def _on_top(draft: Draft, text: str) -> Change:
     """The first import of a file: below its docstring, else below the comments that it begins with."""
     body = draft.syntax.body
     if body and ast.get_docstring(draft.syntax, clean=False) is not None:
-        end = draft.line_end(draft.offset(*_end(draft, body[0])))
+        end = draft.line_end(draft.node_end(body[0]))
         return Change(end, end, draft.newline * 2 + text + (draft.newline if end == len(draft.text) else ""))
     start = draft.line_start(draft.node_offset(body[0])) if body else len(draft.text)
     gap = draft.newline if not draft.text or draft.text.endswith(("\n", "\r")) or start < len(draft.text) else ""

@@ -1,10 +1,10 @@
-"""Steps that need nothing but the text."""
+"""Steps that need no more than the text and where its statements are."""
 
 from __future__ import annotations
 
 import ast
 
-from automodel_lint.fixes.draft import Change, Draft
+from automodel_lint.fixes.draft import Change, Draft, NotEditable
 
 
 def replace_text(draft: Draft, line: int, column: int, end_line: int, end_column: int, text: str) -> list[Change]:
@@ -35,3 +35,35 @@ def decorate(draft: Draft, line: int, column: int, text: str) -> list[Change]:
     node = draft.statement(line, column, (ast.ClassDef, ast.FunctionDef, ast.AsyncFunctionDef))
     start = draft.node_offset(node)
     return [Change(start, start, f"@{text}{draft.newline}{draft.indent_at(start)}")]
+
+
+def statement_below(draft: Draft, line: int, column: int, text: str) -> list[Change]:
+    """Write statements directly below a simple one; a comment that trails it stays with it."""
+    start, end = _simple(draft, line, column)
+    if not _has_its_lines(draft, start, end):
+        raise NotEditable("the statement shares its line")
+    end = draft.line_end(end)
+    return [Change(end, end, draft.newline + draft.laid_out(text, draft.indent_at(start)))]
+
+
+def replace_statement(draft: Draft, line: int, column: int, text: str) -> list[Change]:
+    """Write statements in place of a simple one; a comment that trails it trails the last of them."""
+    start, end = _simple(draft, line, column)
+    if "\n" in text and not _has_its_lines(draft, start, end):
+        raise NotEditable("the statement shares its line")
+    indent = draft.indent_at(start)
+    return [Change(start, end, draft.laid_out(text, indent)[len(indent) :])]
+
+
+def _simple(draft: Draft, line: int, column: int) -> tuple[int, int]:
+    """Return where a simple statement begins and ends."""
+    node = draft.statement(line, column)
+    if hasattr(node, "body"):
+        raise NotEditable("only a simple statement has its place in a line")
+    return draft.node_offset(node), draft.node_end(node)
+
+
+def _has_its_lines(draft: Draft, start: int, end: int) -> bool:
+    """Whether nothing but blanks and a comment stands beside a stretch of text in its lines."""
+    behind = draft.text[end : draft.line_end(end)].strip(" \t\f")
+    return draft.begins_line(start) and (not behind or behind.startswith("#"))
