@@ -12,7 +12,7 @@ from automodel_lint.fixes import brackets, imports, statements, text
 from automodel_lint.fixes.draft import Change, Draft, NotEditable
 from automodel_lint.repairs import Repair, Step
 
-_ROOMS = (text, brackets, statements, imports)
+ROOMS = (text, brackets, statements, imports)
 SUPPRESSION = "NAM001"  # whose repairs take comments away
 
 
@@ -34,7 +34,7 @@ def changes_of(draft: Draft, repair: Repair) -> list[Change]:
 
 
 def _maker(step: Step) -> Callable[..., list[Change]]:
-    for room in _ROOMS:
+    for room in ROOMS:
         if hasattr(room, step.kind):
             return getattr(room, step.kind)
     raise NotEditable(f"no step is called {step.kind}")
