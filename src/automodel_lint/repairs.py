@@ -141,9 +141,9 @@ def add_member(place: Place, text: str, after: tuple[str, ...] = (), where: str 
     return Step("add_member", (*place, text, after, where))
 
 
-def put_under(statement: Place, condition: str) -> Step:
-    """Put a simple statement under ``if condition:``."""
-    return Step("put_under", (*statement, condition))
+def put_under(statement: Place, condition: str, count: int = 1) -> Step:
+    """Put a simple statement, or ``count`` that follow each other in lines of their own, under ``if condition:``."""
+    return Step("put_under", (*statement, condition, count))
 
 
 def statement_below(statement: Place, text: str) -> Step:

@@ -10,7 +10,7 @@ from automodel_lint.inference.classes import MethodView
 from automodel_lint.inference.names import ClassEntity, Value, all_arguments
 
 FLAG = "tie_word_embeddings"
-_READERS = ("get_controlling_tie_word_embeddings", "is_tied_word_embeddings")
+READERS = ("get_controlling_tie_word_embeddings", "is_tied_word_embeddings")
 # Questions that a condition may ask without anything to do with the flag.
 _NEUTRAL_CALLS = frozenset(
     (
@@ -44,7 +44,7 @@ class FlagReader:
 
     def _call_asks(self, call: ast.Call) -> bool:
         name = dotted(call.func).rpartition(".")[2] or (call.func.attr if isinstance(call.func, ast.Attribute) else "")
-        if name in _READERS or self.view.classes.names.called(call, self.view.scope) & set(_READERS):
+        if name in READERS or self.view.classes.names.called(call, self.view.scope) & set(READERS):
             return True
         if name in _NEUTRAL_CALLS:
             return False

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import ast
+from collections.abc import Iterator
 
 from automodel_lint.domain.tie_flag import FlagReader
 from automodel_lint.inference.bindings import FUNCTIONS, branches, dotted, literal_truth, parts_of, walk_here
@@ -10,6 +11,7 @@ from automodel_lint.inference.classes import FunctionView, MethodView, is_super
 from automodel_lint.inference.names import FunctionEntity
 
 _TYING_CALLS = ("_tie_or_clone_weights", "_tie_embedding_weights", "tie_embeddings_and_encoder_decoder")
+_NAMED_SETTERS = ("setattr", "register_parameter", "__setattr__")
 _HEADS = ("head", "output", "decoder", "score")
 
 
@@ -37,7 +39,7 @@ def _call_ties(call: ast.Call) -> bool:
         return True
     if last == "set_output_embeddings":
         return any("embed" in ast.unparse(a) for a in call.args)
-    if last in ("setattr", "register_parameter", "__setattr__"):
+    if last in _NAMED_SETTERS:
         words = [a.value for a in call.args if isinstance(a, ast.Constant)]
         return "weight" in words and any(_is_weight_of(a) for a in call.args)
     return False
@@ -82,6 +84,48 @@ def head_swaps(node: ast.AST, self_name: str) -> bool:
     return False
 
 
+def joined(node: ast.AST, self_name: str) -> Iterator[tuple[ast.expr, ast.expr]]:
+    """Yield alias and source of what a tying node makes one tensor, as the expressions of the two tensors.
+
+    Nothing is yielded for a tie that does not name them: ``tie_embeddings_and_encoder_decoder()``.
+    """
+    if isinstance(node, ast.Call):
+        yield from _joined_by_call(node)
+    elif isinstance(node, (ast.Assign, ast.AnnAssign)) and node.value is not None:
+        for target in node.targets if isinstance(node, ast.Assign) else [node.target]:
+            for place, value in _matched(target, node.value):
+                if isinstance(place, ast.Attribute) and _is_pair(place, value):
+                    yield place, value
+                elif isinstance(place, ast.Subscript) and isinstance(place.value, ast.Attribute):
+                    if place.value.attr == "_parameters":
+                        yield _weight(place.value.value), value
+                elif dotted(place) == f"{self_name}.lm_head":
+                    yield _weight(place), _weight(value)
+
+
+def _joined_by_call(call: ast.Call) -> Iterator[tuple[ast.expr, ast.expr]]:
+    last = dotted(call.func).rpartition(".")[2] or getattr(call.func, "attr", "")
+    if last in _TYING_CALLS and len(call.args) == 2:
+        yield _weight(call.args[0]), _weight(call.args[1])
+    elif last in _NAMED_SETTERS and len(call.args) > 1:
+        owner = call.args[0] if len(call.args) == 3 else getattr(call.func, "value", None)
+        if owner is not None:
+            yield _weight(owner), call.args[-1]
+
+
+def _matched(target: ast.expr, value: ast.expr) -> Iterator[tuple[ast.expr, ast.expr]]:
+    """The single targets of an assignment, each with its part of the value."""
+    if not isinstance(target, (ast.Tuple, ast.List)):
+        yield target, value
+    elif isinstance(value, (ast.Tuple, ast.List)) and len(value.elts) == len(target.elts):
+        for element, part in zip(target.elts, value.elts, strict=True):
+            yield from _matched(element, part)
+
+
+def _weight(module: ast.expr) -> ast.expr:
+    return ast.Attribute(module, "weight", ast.Load())
+
+
 class Tying:
     """Looks for ties in a method and the methods of the checkout that it calls.
 
@@ -109,7 +153,7 @@ class Tying:
     def _call_aliases(self, call: ast.Call, surely: bool) -> bool:
         if self.depth > 3:
             return False
-        callee = self._looked_into(call)
+        callee = self.looked_into(call)
         if callee is not None:
             if not surely and not self.view.classes.is_local(callee.owner):
                 return callee.node.name == "tie_weights"  # transformers ties there, by means of its own
@@ -122,7 +166,7 @@ class Tying:
         if method == "tie_weights":
             return True
         if isinstance(call.func, ast.Attribute) and is_super(call.func.value):
-            return method == "__init__" and bool(call.args or call.keywords)
+            return method == "__init__" and bool(call.args or call.keywords) and self._base_may_tie()
         if dotted(call.func) == "setattr":
             return True
         if method.endswith("_") or "torch." in ast.unparse(call.func):
@@ -130,7 +174,13 @@ class Tying:
         given = [ast.unparse(a) for a in (*call.args, *(k.value for k in call.keywords))]
         return any(text.endswith((".weight", "lm_head", "embed_tokens", "get_input_embeddings()")) for text in given)
 
-    def _looked_into(self, call: ast.Call) -> MethodView | None:
+    def _base_may_tie(self) -> bool:
+        """Whether the constructor that is next may tie; that of ``PreTrainedModel`` itself builds no head."""
+        base = self.view.classes.next_init(self.view.receiver, self.view.owner)
+        return base is None or base.fqn.rpartition(".")[2] != "PreTrainedModel"
+
+    def looked_into(self, call: ast.Call) -> MethodView | None:
+        """Return the method or function that a call leads to, if its source is at hand."""
         callee = self.view.callee(call)
         return FunctionView(self.view, callee) if isinstance(callee, FunctionEntity) else callee
 
@@ -142,30 +192,34 @@ class Tying:
         A statement is gated if it stands under, or behind an early exit under, a condition that consults the flag;
         a condition that cannot be looked into gets the benefit of the doubt.
         """
-        return self._ungated(self.view.node.body)
+        return next((node for _, node in self._ungated(self.view.node.body)), None)
 
-    def _ungated(self, body: list[ast.stmt]) -> ast.AST | None:
+    def ungated_statements(self) -> list[ast.stmt]:
+        """Return every statement that ties whatever the flag says; those of both sides of a condition on the flag."""
+        return [statement for statement, _ in self._ungated(self.view.node.body)]
+
+    def _ungated(self, body: list[ast.stmt]) -> Iterator[tuple[ast.stmt, ast.AST]]:
         for statement in body:
             if isinstance(statement, (*FUNCTIONS, ast.ClassDef)):
                 continue
             if isinstance(statement, ast.If) and literal_truth(statement.test) is None:
-                found = self._ungated_choice(statement.test, statement.body, statement.orelse)
-                if found is None and self.flag.consults(statement.test):
-                    if _leaves(statement.body) or _leaves(statement.orelse):
-                        return None
-                    continue
+                found = self._ungated_choice(statement)
+                yield from found
+                exits = _leaves(statement.body) or _leaves(statement.orelse)
+                if not found and exits and self.flag.consults(statement.test):
+                    return
             elif isinstance(statement, (ast.While, ast.Match)):
                 asked = statement.test if isinstance(statement, ast.While) else statement.subject
-                found = None if self.flag.consults(asked) else self._ungated(_inner(statement))
+                if not self.flag.consults(asked):
+                    yield from self._ungated(_inner(statement))
             elif isinstance(statement, (ast.If, ast.With, ast.For, ast.Try)):
-                found = self._ungated(_inner(statement))
+                yield from self._ungated(_inner(statement))
             elif isinstance(statement, ast.Assert) and self.flag.consults(statement.test):
-                return None
+                return
             else:
-                found = self._ungated_here(statement)
-            if found is not None:
-                return found
-        return None
+                node = self._ungated_here(statement)
+                if node is not None:
+                    yield statement, node
 
     def _ungated_here(self, statement: ast.stmt) -> ast.AST | None:
         for node in walk_here(statement):
@@ -173,16 +227,31 @@ class Tying:
                 return None if self._is_conditional(statement) else node
         return None
 
-    def _ungated_choice(self, test: ast.expr, body: list[ast.stmt], orelse: list[ast.stmt]) -> ast.AST | None:
+    def _ungated_choice(self, choice: ast.If) -> list[tuple[ast.stmt, ast.AST]]:
         """Under a condition on the flag only what both sides tie is ungated; under another one, what either does."""
-        first, second = self._ungated(body), self._ungated(orelse)
-        if self.flag.consults(test):
-            return first if second is not None else None
-        return first or second
+        first, second = list(self._ungated(choice.body)), list(self._ungated(choice.orelse))
+        if self.flag.consults(choice.test) and not (first and second):
+            return []
+        return first + second
+
+    def only_ties(self) -> bool:
+        """Tell whether the method does nothing but tie: nothing else is called for its effect, nothing else set."""
+        for node in self.view.walk():
+            if isinstance(node, ast.Expr) and isinstance(node.value, ast.Call) and not aliases(node.value):
+                callee = self.looked_into(node.value) if self.depth < 3 else None
+                if callee is None or callee.node is self.view.node or not self.view.classes.is_local(callee.owner):
+                    return False
+                inner = Tying(callee, self.depth + 1)
+                if not inner.ever_aliases(surely=True) or not inner.only_ties():
+                    return False
+            sets = isinstance(node, ast.Assign) and any(isinstance(t, ast.Attribute) for t in node.targets)
+            if sets and not aliases(node) and not head_swaps(node, self.view.self_name):
+                return False
+        return True
 
     def _helper_ties(self, node: ast.AST) -> bool:
         """A method or function of the checkout that ties without asking either."""
-        callee = self._looked_into(node) if isinstance(node, ast.Call) and self.depth < 3 else None
+        callee = self.looked_into(node) if isinstance(node, ast.Call) and self.depth < 3 else None
         if callee is None or callee.node is self.view.node or not self.view.classes.is_local(callee.owner):
             return False
         assert isinstance(node, ast.Call)

@@ -40,12 +40,14 @@ def add_member(draft: Draft, line: int, column: int, text: str, after: tuple[str
     return rewritten(draft, node, lambda cls: _with_member(draft, cls, text, index, bool(node.body[:index])))
 
 
-def put_under(draft: Draft, line: int, column: int, condition: str) -> list[Change]:
-    """Put a simple statement under a condition."""
+def put_under(draft: Draft, line: int, column: int, condition: str, count: int = 1) -> list[Change]:
+    """Put simple statements under a condition: one, or several that have lines of their own."""
     node = draft.statement(line, column)
     outer = _function_around(draft, node)
     way = way_to(draft, outer, node)
-    return rewritten(draft, outer, lambda function: rewritten_at(function, way[:-2], _conditional(way, condition)))
+    return rewritten(
+        draft, outer, lambda function: rewritten_at(function, way[:-2], _conditional(way, condition, count))
+    )
 
 
 def _function_around(draft: Draft, node: ast.stmt) -> ast.stmt:
@@ -230,9 +232,12 @@ def _with_member(draft: Draft, cls: Any, text: str, index: int, follows: bool) -
     new[0] = new[0].with_changes(leading_lines=(_blank(),) if needs_blank else ())
     if position < len(statements):
         behind = statements[position]
-        apart = is_definition or not _is_line(behind)
-        if apart and not any(line.comment is None for line in behind.leading_lines[:1]):
-            statements[position] = behind.with_changes(leading_lines=(_blank(), *behind.leading_lines))
+        has_blank = any(line.comment is None for line in behind.leading_lines[:1])
+        if is_definition or not _is_line(behind):
+            lines = behind.leading_lines if has_blank else (_blank(), *behind.leading_lines)
+            statements[position] = behind.with_changes(leading_lines=lines)
+        elif needs_blank and has_blank and all(line.comment is None for line in behind.leading_lines):
+            statements[position] = behind.with_changes(leading_lines=())  # it is now above the new statement
     if _is_only_filler(statements):
         return cls.with_changes(body=body.with_changes(body=_in_place_of(statements[0], new)))
     return cls.with_changes(body=body.with_changes(body=[*statements[:position], *new, *statements[position:]]))
@@ -264,8 +269,8 @@ def _blank() -> Any:
 # -- under a condition ------------------------------------------------------------------------------------------------
 
 
-def _conditional(way: Way, condition: str) -> Rewrite:
-    """Put one statement of a block under a condition; the others of its line get lines of their own."""
+def _conditional(way: Way, condition: str, count: int) -> Rewrite:
+    """Put statements of a block under a condition; the others of the first one's line get lines of their own."""
     import libcst as cst
 
     index, small_index = way[-2][1], way[-1][1]
@@ -276,12 +281,15 @@ def _conditional(way: Way, condition: str) -> Rewrite:
         line = block.body[index]
         if not _is_line(line) or small_index is None:
             raise NotEditable("only a simple statement can be put under a condition")
+        more = block.body[index + 1 : index + count]
+        if more and not all(_is_line(entry) and len(entry.body) == 1 for entry in (line, *more)):
+            raise NotEditable("several statements in one line")
         before, after = line.body[:small_index], line.body[small_index + 1 :]
         one = line.body[small_index].with_changes(semicolon=cst.MaybeSentinel.DEFAULT)
         inner = cst.SimpleStatementLine([one])
         inner = inner if after else inner.with_changes(trailing_whitespace=line.trailing_whitespace)
         lines: list[Any] = [
-            cst.If(cst.parse_expression(condition), cst.IndentedBlock([inner])),
+            cst.If(cst.parse_expression(condition), cst.IndentedBlock([inner, *more])),
         ]
         if before:
             last = before[-1].with_changes(semicolon=cst.MaybeSentinel.DEFAULT)
@@ -289,6 +297,6 @@ def _conditional(way: Way, condition: str) -> Rewrite:
         if after:
             lines.append(cst.SimpleStatementLine(after, trailing_whitespace=line.trailing_whitespace))
         lines[0] = lines[0].with_changes(leading_lines=line.leading_lines)
-        return block.with_changes(body=[*block.body[:index], *lines, *block.body[index + 1 :]])
+        return block.with_changes(body=[*block.body[:index], *lines, *block.body[index + count :]])
 
     return rewrite

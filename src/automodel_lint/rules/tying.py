@@ -10,17 +10,15 @@ from automodel_lint.domain.loading import FLIP_GUARD, Loading
 from automodel_lint.domain.model_class import POLICIES, ModelClass
 from automodel_lint.domain.things import ModelPackage
 from automodel_lint.domain.tie_flag import FLAG
+from automodel_lint.domain.tie_policy import KEYS, POLICY, may_supply_keys
 from automodel_lint.domain.tying import Tying, refused_arguments
 from automodel_lint.findings import Finding, Severity
 from automodel_lint.inference.bindings import dotted, nodes_on
-from automodel_lint.inference.classes import MACHINERY
 from automodel_lint.inference.names import ClassEntity, FunctionEntity, Scope
 from automodel_lint.inference.values import Ref, Undecided
+from automodel_lint.remedies import tie_gate
+from automodel_lint.remedies import tying as remedies
 from automodel_lint.rules import rule
-
-POLICY = "tie_word_embeddings_support"
-KEYS = "_tied_weights_keys"
-_NO_KEYS = MACHINERY | {"PreTrainedModel", "HFCheckpointingMixin", "MoEFSDPSyncMixin"}  # these set none
 
 
 @rule("NAM201")
@@ -29,7 +27,7 @@ def tie_support_missing(model: ModelClass) -> Iterator[Finding]:
         members, _ = model.inherited(POLICY)
         declared = members or model.has_opaque_base or _declared_by_code(model)
         if not declared and model.project.knows("TieSupport"):
-            yield model.finding()
+            yield model.finding(repair=remedies.policy(model))
 
 
 def _declared_by_code(model: ModelClass) -> bool:
@@ -78,17 +76,10 @@ def tied_keys_missing(model: ModelClass) -> Iterator[Finding]:
     if not model.owns_causal_head or not model.ties or model.defines(KEYS):
         return
     declared = bool(model.inherited("_nemo_tied_weights_keys")[0])
-    supplied = any(_may_supply_keys(model, a) for a in model.mro[1:])
+    supplied = any(may_supply_keys(model, a) for a in model.mro[1:])
     severity = Severity.WARNING if declared or supplied else None
-    yield model.finding(policy=model.tie_policy or "BOTH", severity=severity)
-
-
-def _may_supply_keys(model: ModelClass, ancestor) -> bool:
-    """A base outside the checkout that is a model class, source at hand or not."""
-    if isinstance(ancestor, ClassEntity) and model.classes.is_local(ancestor):
-        return False
-    name = ancestor.fqn.rpartition(".")[2]
-    return name not in _NO_KEYS
+    fields = {"policy": model.tie_policy or "BOTH"}
+    yield model.finding(severity=severity, repair=remedies.keys(model), **fields)
 
 
 @rule("NAM209")
@@ -96,9 +87,9 @@ def tie_weights_missing(model: ModelClass) -> Iterator[Finding]:
     if not model.owns_causal_head or model.defines("tie_weights"):
         return
     if model.ties:
-        yield model.finding(declared=model.tie_policy or "BOTH")
+        yield model.finding(repair=remedies.method(model), declared=model.tie_policy or "BOTH")
     elif not model.project.knows("TieSupport") and _declares_keys(model):
-        yield model.finding(declared=f"`{KEYS}`")
+        yield model.finding(repair=remedies.method(model), declared=f"`{KEYS}`")
 
 
 def _declares_keys(model: ModelClass) -> bool:
@@ -169,12 +160,16 @@ def tie_weights_ungated(model: ModelClass) -> Iterator[Finding]:
     if view is None or not model.owns_causal_head:
         return
     problems = []
-    if model.tie_policy == "BOTH" and Tying(view).ungated() is not None:
+    ungated = Tying(view).ungated_statements() if model.tie_policy == "BOTH" else []
+    if ungated:
         problems.append(f"aliases the two weights whatever `{FLAG}` says")
-    if model.is_pretrained_model and refused_arguments(view.node):
+    refuses = model.is_pretrained_model and refused_arguments(view.node)
+    if refuses:
         problems.append("refuses the arguments that transformers 5 passes")
     if problems:
-        yield model.finding(view.node, owner=view.owner, method="tie_weights", problem=" and ".join(problems))
+        repair = tie_gate.gated(model, view, ungated, refuses)
+        problem = " and ".join(problems)
+        yield model.finding(view.node, owner=view.owner, method="tie_weights", repair=repair, problem=problem)
 
 
 @rule("NAM216")
