@@ -28,7 +28,13 @@ def example(tmp_path: Path) -> Path:
 def cli() -> Cli:
     """Runs ``automodel-lint`` in a process of its own."""
 
-    def run(*arguments: object, cwd: Path | None = None, stdin: str | bytes | None = None, **env: str):
+    def run(
+        *arguments: object,
+        cwd: Path | None = None,
+        stdin: str | bytes | None = None,
+        timeout: float = 120,
+        **env: str,
+    ):
         return subprocess.run(
             [sys.executable, "-m", "automodel_lint", *map(str, arguments)],
             cwd=cwd,
@@ -36,7 +42,7 @@ def cli() -> Cli:
             capture_output=True,
             text=True,
             env={**os.environ, "COLUMNS": "200", **env},
-            timeout=120,
+            timeout=timeout,
         )
 
     return run

@@ -80,6 +80,19 @@ def test_an_excluded_file_that_is_passed_stays_excluded(repository: Path):
     assert "Passed" in done.stdout
 
 
+def test_the_hook_for_repairs(repository: Path):
+    """The commit stops with the file repaired; staged so, it goes through."""
+    clean = (repository / FIR).read_text()
+    _stage(repository, FIR, "(type(self), config)", "(FirForCausalLM, config)  # asked first")
+    done = _try(repository, "automodel-lint-fix")
+    assert done.returncode == 1, done.stdout + done.stderr
+    assert "files were modified by this hook" in done.stdout
+    assert "Repaired 1 finding in 1 file." in done.stdout
+    assert (repository / FIR).read_text() == clean.replace("self), config)\n", "self), config)  # asked first\n", 1)
+    _git(repository, "add", FIR)
+    assert _try(repository, "automodel-lint-fix").returncode == 0
+
+
 def test_the_hook_for_the_whole_checkout_and_the_one_for_repairs(repository: Path):
     """One broken model, another one staged: only the hook for everything sees it."""
     (repository / FIR).write_text(
@@ -91,4 +104,3 @@ def test_the_hook_for_the_whole_checkout_and_the_one_for_repairs(repository: Pat
     assert "NAM207" in everything.stdout
     repairs = _try(repository, "automodel-lint-fix", "--files", f"{MODELS}/juniper/model.py", "--verbose")
     assert repairs.returncode == 0, repairs.stdout + repairs.stderr
-    assert "nothing was changed" in repairs.stdout
