@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from pathlib import Path
+from typing import Any
 
 import pytest
 
@@ -30,8 +31,8 @@ def library(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     """Every session finds the pages' own library, and nothing that happens to be installed."""
     made = Session.__init__
 
-    def with_library(session: Session, request: Request) -> None:
-        made(session, request)
+    def with_library(session: Session, *arguments: Any) -> None:
+        made(session, *arguments)
         session.search_path = [str(tmp_path / "library")]
 
     monkeypatch.setattr(Session, "__init__", with_library)

@@ -82,6 +82,18 @@ def test_a_repair_that_brings_a_finding_which_is_not_selected(root: Path, monkey
     _only_spruce(root, repaired(Request(paths=[str(root)], select=["NAM207"], cache=False)), "would bring NAM105")
 
 
+def test_an_innocent_repair_beside_a_culprit_is_made(root: Path, monkeypatch: pytest.MonkeyPatch):
+    """Both concern Fir; only one of them brings something."""
+    frozen = "    @dataclass(frozen=True)\n"
+    text = (root / FIR).read_text()
+    assert frozen in text
+    (root / FIR).write_text(text.replace(frozen, "    @dataclass\n"))
+    _mended_by(monkeypatch, lambda _, proper: [*proper.steps, append_line("ModelClass = None")])
+    outcome = _run(root)
+    assert {(f.code, f.path) for f in outcome.fixed} == {("NAM207", SPRUCE), ("NAM303", FIR)}
+    assert [(f.code, why) for f, why in outcome.dropped] == [("NAM207", f"it would bring NAM105 in {FIR}")]
+
+
 def test_a_repair_that_would_lose_a_comment(root: Path, monkeypatch: pytest.MonkeyPatch):
     text = (root / FIR).read_text().replace(f"{WRONG}\n", f"{WRONG}  # asked first\n")
     (root / FIR).write_text(text)

@@ -21,16 +21,21 @@ _MOST_FILES = 4
 
 
 class Cache:
-    """Verdicts by key. ``path`` is ``None`` where nothing is to be kept."""
+    """Verdicts by key. ``path`` is ``None`` where nothing is to be kept.
 
-    def __init__(self, path: str | None, tree: SourceTree):
+    ``known`` is the :meth:`snapshot` of an earlier run of this process, taken in place of the file's content.
+    """
+
+    def __init__(self, path: str | None, tree: SourceTree, known: dict[str, Any] | None = None):
         self.path, self.tree = path, tree
         self._kept: dict[str, Any] = {}
         self._fresh: dict[str, Any] = {}
         self._offered: dict[str, Any] = {}
         self._states: list[list[Any]] = []
         self._valid: dict[int, bool] = {}
-        if path is not None:
+        if known is not None:
+            self._states, self._kept = known["states"], dict(known["verdicts"])
+        elif path is not None:
             self._load()
 
     def _load(self) -> None:
@@ -93,6 +98,11 @@ class Cache:
         """Write the verdicts of this run, unless nothing is new or nothing can be written (no error then)."""
         if self.path is None or not any("deps" in verdict for verdict in self._fresh.values()):
             return
+        _prune(os.path.dirname(self.path))
+        _replace(self.path, json.dumps(self.snapshot()))
+
+    def snapshot(self) -> dict[str, Any]:
+        """Return all verdicts of this run as plain data."""
         states: dict[Dep, int] = {}
         verdicts = {}
         for key, verdict in self._fresh.items():
@@ -101,8 +111,7 @@ class Cache:
             read = [states.setdefault(dep, len(states)) for dep in deps if dep[0] != "holds" or dep[1] not in whole]
             verdicts[key] = {"value": verdict["value"], "read": sorted(read)}
         table = [[list(dep), self.tree.state(dep)] for dep in states]
-        _prune(os.path.dirname(self.path))
-        _replace(self.path, json.dumps({"format": FORMAT, "states": table, "verdicts": verdicts}))
+        return {"format": FORMAT, "states": table, "verdicts": verdicts}
 
 
 def _prune(folder: str) -> None:

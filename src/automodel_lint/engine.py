@@ -35,7 +35,8 @@ class Verdict:
 class Engine:
     """Runs the rules over one checkout.
 
-    ``fp32_names`` is what the settings say of intrinsically fp32 tensors; ``apart`` lets a second process help.
+    ``fp32_names`` is what the settings say of intrinsically fp32 tensors; ``apart`` lets a second process help;
+    ``known`` is what an earlier run of this process found (see :class:`Cache`).
     """
 
     def __init__(
@@ -46,9 +47,10 @@ class Engine:
         cache_file: str | None = None,
         fp32_names: list[str] | None = None,
         apart: bool = False,
+        known: dict[str, Any] | None = None,
     ):
         self.checkout, self.tree, self.outside, self.fp32_names = checkout, tree, outside, fp32_names
-        self.cache = Cache(cache_file, tree)
+        self.cache = Cache(cache_file, tree, known)
         self.apart = apart
         self._plan: Plan | None = None
         self._class_paths: list[str] = []

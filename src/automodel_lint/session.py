@@ -22,16 +22,18 @@ from automodel_lint.source import SourceTree
 class Session:
     """A checkout with its settings, ready to be linted. All paths of the request lie in it.
 
-    ``verdict`` is what all rules say, once it has run.
+    ``verdict`` is what all rules say, once it has run. ``before`` is a session on an earlier state of the same files:
+    what it found is used again where nothing has changed, and nothing is kept on disk.
 
     Raises:
         UsageError, ConfigError, CheckoutNotFound: if what was asked for is not there or not usable.
     """
 
+    engine: Engine
     verdict: Verdict
 
-    def __init__(self, request: Request):
-        self.request = request
+    def __init__(self, request: Request, before: Session | None = None):
+        self.request, self.before = request, before
         for code in (*(request.select or ()), *request.extend_select, *request.ignore):
             problem = unknown_code(code)
             if problem:
@@ -58,8 +60,9 @@ class Session:
         started = time.perf_counter()
         tree, outside = self._tree(), self._outside()
         kept, apart = self._cache_file(outside), self.request.apart
-        engine = Engine(self.checkout, tree, outside, kept, self.config.fp32_tensors, apart)
-        self.verdict = engine.run(progress)
+        known = self.before.engine.cache.snapshot() if self.before is not None else None
+        self.engine = Engine(self.checkout, tree, outside, kept, self.config.fp32_tensors, apart, known)
+        self.verdict = self.engine.run(progress)
         report = Selection(self.request, self.config, self.checkout, tree, self.verdict).report()
         report.seconds = time.perf_counter() - started
         return report
@@ -81,7 +84,7 @@ class Session:
         return [p for p in self.search_path if any(os.path.isdir(os.path.join(p, name)) for name in libraries)]
 
     def _cache_file(self, outside: list[str]) -> str | None:
-        if not self.request.cache:
+        if not self.request.cache or self.before is not None:
             return None
         if self.config.cache_dir:
             folder = self.config.absolute(self.config.cache_dir)

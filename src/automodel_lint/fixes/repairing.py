@@ -7,7 +7,6 @@ that does not mend its finding, or brings a finding that was not there, is left 
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Mapping
 from dataclasses import dataclass, field, replace
 
 from automodel_lint.baseline import unnumbered
@@ -52,25 +51,43 @@ def repaired(request: Request, unsafe: bool = False) -> Outcome:
         UsageError, ConfigError, CheckoutNotFound: as :class:`Session` does.
     """
     left_out: dict[Key, str] = {}
+    attempt = _Attempt(request, unsafe, left_out, None)
     for _ in range(_ATTEMPTS):
-        attempt = _Attempt(request, unsafe, left_out)
         attempt.run()
         faulty = attempt.faulty()
         if not faulty:
-            break
-        left_out |= faulty
-    else:
-        attempt = _Attempt(request, unsafe, None)
-        attempt.run()
+            return _readmitted(attempt, left_out).outcome()
+        left_out = {**left_out, **faulty}
+        attempt = _Attempt(request, unsafe, left_out, attempt.first)
+    attempt.unsafe = None  # repairs that bring ever new findings: none is made
+    attempt.run()
     return attempt.outcome()
 
 
-class _Attempt:
-    """One go from the files as they are; ``left_out`` are findings not to repair, ``None`` means all of them."""
+def _readmitted(attempt: _Attempt, left_out: dict[Key, str]) -> _Attempt:
+    """Take back in what was left out together with a culprit, one by one."""
+    for key in list(left_out)[:_ATTEMPTS] if len(left_out) > 1 else ():
+        fewer = {known: why for known, why in left_out.items() if known != key}
+        other = _Attempt(attempt.request, attempt.unsafe, fewer, attempt.first)
+        other.run()
+        if not other.faulty():
+            attempt, left_out = other, fewer
+    return attempt
 
-    def __init__(self, request: Request, unsafe: bool, left_out: Mapping[Key, str] | None):
+
+class _Attempt:
+    """One go from the files as they are.
+
+    ``left_out`` are findings not to repair; with ``unsafe`` as ``None``, none is. ``before`` is a session that has run
+    on the same files.
+    """
+
+    first: Session
+
+    def __init__(self, request: Request, unsafe: bool | None, left_out: dict[Key, str], before: Session | None):
         self.request, self.unsafe, self.left_out = request, unsafe, left_out
         self.overlay = dict(request.overlay)
+        self.session = before  # whose verdicts are used again
         self.before: dict[str, bytes] = {}
         self.rounds: list[list[Proposal]] = []
         self.edited: list[list[Finding]] = []
@@ -80,7 +97,7 @@ class _Attempt:
 
     def run(self) -> None:
         """Repair until nothing changes."""
-        self._lint()
+        self.first = self._lint()
         first = self.present = self._kinds()
         for number in range(ROUNDS):
             taken = self._round()
@@ -97,10 +114,11 @@ class _Attempt:
             self.present = self._kinds()
             self.came = {k: self.came.get(k, number) for k in self.present if self.present[k] > first[k]}
 
-    def _lint(self) -> None:
-        session = Session(replace(self.request, overlay=dict(self.overlay)))
-        self.report = session.run()
-        self.every = session.verdict.findings
+    def _lint(self) -> Session:
+        self.session = Session(replace(self.request, overlay=dict(self.overlay)), self.session)
+        self.report = self.session.run()
+        self.every = self.session.verdict.findings
+        return self.session
 
     def _kinds(self) -> Counter[Kind]:
         return Counter((f.code, f.path, f.symbol or "") for f in self.every)
@@ -108,9 +126,10 @@ class _Attempt:
     def _wanted(self) -> dict[str, list[Finding]]:
         """The findings to repair, by file."""
         by_path: dict[str, list[Finding]] = {}
-        for finding in self.report.findings if self.left_out is not None else ():
-            known = key_of(finding) in (self.left_out or ()) or key_of(finding) in self.refused
-            if safety(finding) in (("safe", "unsafe") if self.unsafe else ("safe",)) and not known:
+        kinds = () if self.unsafe is None else ("safe", "unsafe") if self.unsafe else ("safe",)
+        for finding in self.report.findings:
+            known = key_of(finding) in self.left_out or key_of(finding) in self.refused
+            if safety(finding) in kinds and not known:
                 by_path.setdefault(finding.path, []).append(finding)
         return by_path
 
@@ -156,7 +175,7 @@ class _Attempt:
         files = {path: (data, self.overlay[path]) for path, data in self.before.items() if self.overlay[path] != data}
         dropped = list(self.refused.values())
         for finding in self.report.findings:
-            reason = (self.left_out or {}).get(key_of(finding))
+            reason = self.left_out.get(key_of(finding))
             if reason is not None:
                 dropped.append((finding, reason))
         return Outcome(self.report, files, self.edited, dropped)
