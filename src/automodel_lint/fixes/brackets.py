@@ -9,6 +9,7 @@ from dataclasses import dataclass
 from automodel_lint.fixes.draft import Change, Draft, NotEditable, Token
 
 _OPEN, _CLOSE = "([{", ")]}"
+_WIDEST = 120  # longer lines are broken
 
 
 @dataclass(frozen=True)
@@ -44,8 +45,10 @@ def bracketed(draft: Draft, start: int) -> Bracketed:
     index = bisect_left(tokens, start, key=lambda t: t.start)
     if index >= len(tokens) or tokens[index].start != start or tokens[index].string not in _OPEN:
         raise NotEditable("no bracket opens where one was expected")
-    depth, slots, first, last = 0, [], None, None
+    depth, slots, first, last, lambdas = 0, [], None, None, 0
     for token in tokens[index:]:
+        lambdas += depth == 1 and token.string == "lambda"
+        lambdas -= depth == 1 and token.string == ":" and lambdas > 0
         depth += (token.string in _OPEN) - (token.string in _CLOSE)
         if depth == 0:
             if first is not None and last is not None:
@@ -53,7 +56,7 @@ def bracketed(draft: Draft, start: int) -> Bracketed:
             return Bracketed(start, token.end, tuple(slots))
         if token.start == start:
             continue
-        if depth == 1 and token.string == ",":
+        if depth == 1 and token.string == "," and not lambdas:
             if first is None or last is None:
                 raise NotEditable("a comma without an item before it")
             slots.append(Slot(first.start, last.end, token))
@@ -90,6 +93,9 @@ def _parameters(draft: Draft, line: int, column: int) -> Bracketed:
 
 def added(draft: Draft, brackets: Bracketed, text: str) -> list[Change]:
     """Put an item at the end: on a line of its own where the last one has one."""
+    broken = _broken(draft, brackets, text, len(brackets.slots))
+    if broken is not None:
+        return [broken]
     if not brackets.slots:
         is_tuple = draft.text[brackets.start] == "(" and not text.endswith(",")
         return [Change(brackets.inside, brackets.inside, text + "," * (is_tuple and _is_display(draft, brackets)))]
@@ -109,6 +115,31 @@ def added(draft: Draft, brackets: Bracketed, text: str) -> list[Change]:
     return [Change(last.end, last.end, ","), Change(end, end, below)]
 
 
+def put_before(draft: Draft, brackets: Bracketed, text: str, index: int) -> list[Change]:
+    """Put an item in front of another: above it, where that one begins its line."""
+    broken = _broken(draft, brackets, text, index)
+    if broken is not None:
+        return [broken]
+    slot = brackets.slots[index]
+    gap = draft.newline + draft.indent_at(slot.start) if draft.begins_line(slot.start) else " "
+    return [Change(slot.start, slot.start, f"{text},{gap}")]
+
+
+def _broken(draft: Draft, brackets: Bracketed, text: str, index: int) -> Change | None:
+    """What stands in brackets on one line, with one more item, on lines of its own if that line would be too wide."""
+    first, last = draft.line_start(brackets.start), draft.line_end(brackets.end - 1)
+    if draft.line_start(brackets.end - 1) != first or last - first + len(text) + 2 <= _WIDEST or not brackets.slots:
+        return None
+    items = [draft.text[slot.start : slot.end] for slot in brackets.slots]
+    items.insert(index, text)
+    outer = draft.newline + draft.indent_at(brackets.start)
+    inner, together = outer + draft.indent, ", ".join(items)
+    is_display = draft.text[brackets.start] != "(" or _is_display(draft, brackets)
+    if is_display or brackets.slots[-1].comma or len(inner) + len(together) > _WIDEST:
+        return Change(brackets.inside, brackets.end - 1, "".join(f"{inner}{item}," for item in items) + outer)
+    return Change(brackets.inside, brackets.end - 1, inner + together + outer)
+
+
 def _is_display(draft: Draft, brackets: Bracketed) -> bool:
     """Whether ``()`` is an empty tuple rather than a call or a signature without arguments."""
     tokens = draft.code_tokens
@@ -124,7 +155,8 @@ def add_item(draft: Draft, line: int, column: int, end_line: int, end_column: in
         brackets = bracketed(draft, start)
         if brackets.end == end:
             return added(draft, brackets, text)
-    return [Change(end, end, f", {text}")]  # a tuple without brackets
+    comma = "" if draft.text[:end].endswith(",") else ","
+    return [Change(end, end, f"{comma} {text}")]  # a tuple without brackets
 
 
 def add_argument(draft: Draft, line: int, column: int, end_line: int, end_column: int, text: str) -> list[Change]:
@@ -162,13 +194,8 @@ def add_base(draft: Draft, line: int, column: int, text: str, first: bool) -> li
     keywords = [slot for slot in brackets.slots if _is_keyword(draft, slot)]
     if first or keywords:
         place = brackets.slots[0] if first else keywords[0]
-        return [Change(place.start, place.start, f"{text},{_gap(draft, place)}")]
+        return put_before(draft, brackets, text, brackets.slots.index(place))
     return added(draft, brackets, text)
-
-
-def _gap(draft: Draft, slot: Slot) -> str:
-    """What stands between an item put in front and the one behind it."""
-    return draft.newline + draft.indent_at(slot.start) if draft.begins_line(slot.start) else " "
 
 
 def _is_keyword(draft: Draft, slot: Slot) -> bool:
@@ -191,24 +218,51 @@ def base_to_front(draft: Draft, line: int, column: int, index: int) -> list[Chan
 # -- taking out -----------------------------------------------------------------------------------------------------
 
 
-def remove_parameter(draft: Draft, line: int, column: int, name: str) -> list[Change]:
-    """Take a parameter out of a signature, and the comma that it no longer needs."""
+def remove_parameters(draft: Draft, line: int, column: int, *names: str) -> list[Change]:
+    """Take parameters out of a signature, and the commas that it no longer needs."""
     slots = _parameters(draft, line, column).slots
-    for number, slot in enumerate(slots):
-        word = draft.text[slot.start : slot.end].lstrip("*").partition(":")[0].partition("=")[0].strip()
-        if word == name:
-            return _without(draft, slots, number)
-    raise NotEditable(f"the function has no parameter {name}")
+    words = [_parameter_name(draft.text[slot.start : slot.end]) for slot in slots]
+    missing = set(names) - set(words)
+    if missing:
+        raise NotEditable(f"the function has no parameter {min(missing)}")
+    numbers = [number for number, word in enumerate(words) if word in names]
+    runs = [n for n in numbers if n - 1 not in numbers]
+    ends = [n for n in numbers if n + 1 not in numbers]
+    return [c for first, last in zip(runs, ends, strict=True) for c in _without(draft, slots, first, last)]
 
 
-def _without(draft: Draft, slots: tuple[Slot, ...], number: int) -> list[Change]:
-    slot = slots[number]
-    end = slot.comma.end if slot.comma else slot.end
-    if number == 0 or number < len(slots) - 1:
-        behind = len(draft.text[end:]) - len(draft.text[end:].lstrip(" \t"))
-        return [Change(slot.start, end + behind, "")]
-    before = slots[number - 1]
-    assert before.comma is not None
-    if not draft.text[before.comma.end : slot.start].strip():
-        return [Change(before.end, slot.end, "")]  # a comma behind it serves the one before
-    return [Change(before.comma.start, before.comma.end, ""), Change(slot.start, end, "")]
+def _parameter_name(text: str) -> str:
+    """The name in a parameter's text; of a lone ``*`` or ``/`` the text itself."""
+    return text.lstrip("*").partition(":")[0].partition("=")[0].strip() or text
+
+
+def _without(draft: Draft, slots: tuple[Slot, ...], first: int, last: int) -> list[Change]:
+    """Take neighbouring items out, from the first to the last of these numbers."""
+    commas = [slot.comma for slot in slots[first : last + 1]]
+    if first and last == len(slots) - 1:
+        before = slots[first - 1]
+        assert before.comma is not None
+        if commas[-1] is None or not draft.text[before.comma.end : slots[first].start].strip():
+            commas = [before.comma, *commas[:-1]]  # a comma behind the last one serves the one before
+    tokens = sorted(
+        {(slot.start, slot.end) for slot in slots[first : last + 1]} | {(c.start, c.end) for c in commas if c}
+    )
+    runs = [tokens[0]]
+    for start, end in tokens[1:]:
+        if draft.text[runs[-1][1] : start].strip():  # a comment stays
+            runs.append((start, end))
+        else:
+            runs[-1] = (runs[-1][0], end)
+    following = slots[last + 1].start if last < len(slots) - 1 else None
+    return [_tidy(draft, start, end, following) for start, end in runs]
+
+
+def _tidy(draft: Draft, start: int, end: int, following: int | None) -> Change:
+    """Take a stretch out, up to what follows directly, or with its line if that has nothing else."""
+    if following is not None and following >= end and not draft.text[end:following].strip():
+        return Change(start, following, "")
+    if draft.begins_line(start) and not draft.text[end : draft.line_end(end)].strip():
+        return Change(draft.line_start(start), draft.next_line(end), "")
+    if draft.text[start] != ",":
+        end += len(draft.text[end:]) - len(draft.text[end:].lstrip(" \t"))
+    return Change(start, end, "")

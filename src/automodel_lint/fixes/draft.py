@@ -9,11 +9,13 @@ import tokenize
 from bisect import bisect_right
 from dataclasses import dataclass
 from functools import cached_property
+from itertools import pairwise
 from typing import Any
 
 from automodel_lint.findings import Span
 
 _BOM = b"\xef\xbb\xbf"
+_FEED = re.compile(r"[ \t\f]*\f")
 
 
 class NotEditable(Exception):
@@ -95,16 +97,21 @@ class Draft:
         assert match is not None
         return match.start()
 
+    def logical_end(self, offset: int) -> int:
+        """Return where the text of the last line of the statements that share the line of an offset ends."""
+        found = (t.start for t in self.tokens if t.type == tokenize.NEWLINE and t.start >= offset)
+        return next(found, len(self.text))
+
     def next_line(self, offset: int) -> int:
         """Return where the line below that of an offset begins (the end of the text, if there is none)."""
         line = self.line_of(offset)
         return self.starts[line] if line < len(self.starts) else len(self.text)
 
     def indent_at(self, offset: int) -> str:
-        """Return the blanks that the line of an offset begins with."""
+        """Return the blanks that the line of an offset begins with, behind a form feed if there is one."""
         match = re.compile(r"[ \t\f]*").match(self.text, self.line_start(offset))
         assert match is not None
-        return match[0]
+        return match[0].rpartition("\f")[2]
 
     def begins_line(self, offset: int) -> bool:
         """Tell whether only blanks stand before an offset in its line."""
@@ -126,7 +133,7 @@ class Draft:
     @cached_property
     def indent(self) -> str:
         """What one level is indented by: the first indentation of the file."""
-        found = (t.string for t in self.tokens if t.type == tokenize.INDENT)
+        found = (t.string.rpartition("\f")[2] for t in self.tokens if t.type == tokenize.INDENT)
         return next(found, "    ")
 
     def laid_out(self, text: str, indent: str = "") -> str:
@@ -146,6 +153,24 @@ class Draft:
             return ast.parse(self.data)
         except (SyntaxError, ValueError, RecursionError, MemoryError) as error:
             raise NotEditable(f"it is not valid Python: {error}") from error
+
+    def check_like(self, before: Draft) -> None:
+        """See that the text can be read as that of ``before`` can: as Python, else as TOML (a ``pyproject.toml``).
+
+        Raises:
+            NotEditable: if it cannot.
+        """
+        from automodel_lint import toml
+
+        try:
+            assert before.syntax is not None
+        except NotEditable:
+            try:
+                toml.loads(self.text)
+            except toml.TOMLDecodeError as error:
+                raise NotEditable(f"it is neither Python nor TOML: {error}") from error
+            return
+        assert self.syntax is not None
 
     def place(self, node: ast.AST) -> tuple[int, int]:
         """Return where a node begins: line and column from 1, in characters."""
@@ -176,16 +201,30 @@ class Draft:
 
     @cached_property
     def module(self) -> Any:
-        """The lossless tree of libcst; raises :class:`NotEditable` where it would not give the text back."""
+        """The lossless tree of libcst; raises :class:`NotEditable` where it cannot be had.
+
+        Not all of its ``code`` need be the text: libcst knows no form feeds and loses a blank here and there.
+        """
         import libcst
 
         try:
-            module = libcst.parse_module(self.text)
+            module = libcst.parse_module(self._without_feeds())
         except (libcst.ParserSyntaxError, RecursionError, ValueError) as error:
             raise NotEditable("libcst cannot parse it") from error
-        if module.code != self.text:
+        if "".join(module.code.split()) != "".join(self.text.split()):
             raise NotEditable("libcst would not give it back as it is")
         return module
+
+    def _without_feeds(self) -> str:
+        """The text without the form feeds that lines begin with, and what they make void."""
+        if "\f" not in self.text:
+            return self.text
+        inside: set[int] = set()
+        for token in self.code_tokens:
+            inside.update(range(self.line_of(token.start) + 1, self.line_of(token.end) + 1))
+        lines = [self.text[start:end] for start, end in pairwise([*self.starts, len(self.text)])]
+        bare = (line if number in inside else _FEED.sub("", line) for number, line in enumerate(lines))
+        return "".join(bare)
 
     # -- tokens ---------------------------------------------------------------------------------------------------
 

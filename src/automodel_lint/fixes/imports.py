@@ -17,16 +17,31 @@ Import = ast.Import | ast.ImportFrom
 
 def import_name(draft: Draft, module: str, name: str, package: str = "") -> list[Change]:
     """See that a name of a module is imported; ``package`` is what relative imports of the file start from."""
-    here = [s for s in draft.syntax.body if isinstance(s, (ast.Import, ast.ImportFrom))]
+    here = _ahead(draft.syntax)
+    if not name and any(
+        a.name == module and a.asname is None for s in here if isinstance(s, ast.Import) for a in s.names
+    ):
+        return []
     for statement in here if name else ():
         same = isinstance(statement, ast.ImportFrom) and _absolute(statement, package) == module
         if same and statement.names[0].name != "*":
             return _joined(draft, statement, name)
     target = _in_style(here, module, package) if name else module
-    text = f"from {target} import {name}" if name else f"import {module}"
-    if len(text) > _WIDEST:
-        text = f"from {target} import (\n    {name},\n)"
+    text = import_text(target, name) if name else f"import {module}"
     return _placed(draft, here, text, target, package, plain=not name)
+
+
+def import_text(module: str, name: str) -> str:
+    """Return the statement that imports a name of a module, in brackets where it is long."""
+    text = f"from {module} import {name}"
+    return text if len(text) <= _WIDEST else f"from {module} import (\n    {name},\n)"
+
+
+def _ahead(tree: ast.Module) -> list[Import]:
+    """The imports of a module in front of whatever it defines, which may need them."""
+    definitions = (ast.ClassDef, ast.FunctionDef, ast.AsyncFunctionDef)
+    ahead = takewhile(lambda s: not isinstance(s, definitions), tree.body)
+    return [s for s in ahead if isinstance(s, (ast.Import, ast.ImportFrom))]
 
 
 def _absolute(statement: ast.ImportFrom, package: str) -> str:
@@ -58,7 +73,7 @@ def _joined(draft: Draft, statement: Import, name: str) -> list[Change]:
     names = [alias.name for alias in statement.names]
     if any(alias.name == name and alias.asname in (None, name) for alias in statement.names):
         return []
-    index = bisect_left([_order(n) for n in names], _order(name)) if _is_sorted(names) else len(names)
+    index = bisect_left([order_of(n) for n in names], order_of(name)) if _is_sorted(names) else len(names)
     brackets = _brackets(draft, statement)
     if brackets is not None:
         return _in_brackets(draft, brackets, index, name)
@@ -91,14 +106,14 @@ def _in_brackets(draft: Draft, brackets: Bracketed, index: int, name: str) -> li
     return [Change(start, start, f"{name},{gap}")]
 
 
-def _order(name: str) -> tuple[int, str, str]:
-    """Sort as isort does: constants, classes, the rest."""
+def order_of(name: str) -> tuple[int, str, str]:
+    """Return what names are sorted by, as isort does: constants, classes, the rest."""
     kind = 0 if name.isupper() and len(name) > 1 else 1 if name[:1].isupper() else 2
     return kind, name.lower(), name
 
 
 def _is_sorted(names: list[str]) -> bool:
-    keys = [_order(name) for name in names]
+    keys = [order_of(name) for name in names]
     return keys == sorted(keys)
 
 
@@ -159,13 +174,23 @@ def _key(statement: Import) -> tuple[bool, str]:
     return True, ("." * statement.level + (statement.module or "")).lower()
 
 
+def _start(draft: Draft, statement: ast.stmt) -> int:
+    """Where a statement begins, with its decorators."""
+    first = min((statement, *getattr(statement, "decorator_list", ())), key=lambda node: node.lineno)
+    start = draft.node_offset(first)
+    return start if first is statement else draft.text.rindex("@", 0, start)
+
+
 def _below(draft: Draft, statement: ast.stmt, text: str, apart: bool) -> Change:
-    end = draft.line_end(draft.node_end(statement))
+    end = draft.logical_end(draft.node_end(statement))
     return Change(end, end, draft.newline * (2 if apart else 1) + text)
 
 
 def _above(draft: Draft, statement: ast.stmt, text: str, apart: bool) -> Change:
-    start = draft.line_start(draft.node_offset(statement))
+    start = _start(draft, statement)
+    if not draft.begins_line(start):  # behind a docstring in its line
+        return _below(draft, statement, text, apart)
+    start = draft.line_start(start)
     return Change(start, start, text + draft.newline * (2 if apart else 1))
 
 
@@ -173,9 +198,9 @@ def _on_top(draft: Draft, text: str) -> Change:
     """The first import of a file: below its docstring, else below the comments that it begins with."""
     body = draft.syntax.body
     if body and ast.get_docstring(draft.syntax, clean=False) is not None:
-        end = draft.line_end(draft.node_end(body[0]))
+        end = draft.logical_end(draft.node_end(body[0]))
         return Change(end, end, draft.newline * 2 + text + (draft.newline if end == len(draft.text) else ""))
-    start = draft.line_start(draft.node_offset(body[0])) if body else len(draft.text)
+    start = draft.line_start(_start(draft, body[0])) if body else len(draft.text)
     gap = draft.newline if not draft.text or draft.text.endswith(("\n", "\r")) or start < len(draft.text) else ""
     lead = "" if gap or not draft.text else draft.newline
     return Change(start, start, lead + text + draft.newline * (2 if body else 1))

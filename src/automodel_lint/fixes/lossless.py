@@ -48,7 +48,8 @@ def rewritten_at(node: Any, way: Way, rewrite: Rewrite) -> Any:
 def rewritten(draft: Draft, node: ast.stmt, rewrite: Rewrite) -> list[Change]:
     """Return what changes in the text if the libcst node of a compound statement is rewritten."""
     module = rewritten_at(draft.module, way_to(draft, draft.syntax, node), rewrite)
-    return differences(draft.text, module.code)
+    code = draft.module.code
+    return carried_over(differences(code, module.code), differences(code, draft.text))
 
 
 def way_to(draft: Draft, outer: ast.AST, target: ast.stmt) -> Way:
@@ -117,6 +118,28 @@ def _blocks(node: ast.AST, tree: Any) -> Iterator[tuple[Way, list[ast.stmt], Any
 # -- texts ----------------------------------------------------------------------------------------------------------
 
 
+def carried_over(changes: list[Change], losses: list[Change]) -> list[Change]:
+    """Return the changes of a text that has losses as changes of the text that making ``losses`` gives.
+
+    Raises:
+        NotEditable: if one begins or ends in what is not there in both.
+    """
+    if not losses:
+        return changes
+
+    def moved(offset: int) -> int:
+        shift = 0
+        for loss in losses:
+            if offset <= loss.start:
+                break
+            if offset < loss.end:
+                raise NotEditable("libcst does not give back what is to be changed")
+            shift += len(loss.text) - (loss.end - loss.start)
+        return offset + shift
+
+    return [Change(moved(change.start), moved(change.end), change.text) for change in changes]
+
+
 def differences(old: str, new: str) -> list[Change]:
     """Return the changes that make one text another: whole lines, trimmed to what really differs in them."""
     before, after = old.splitlines(keepends=True), new.splitlines(keepends=True)
@@ -129,9 +152,14 @@ def differences(old: str, new: str) -> list[Change]:
         starts.append(starts[-1] + len(line))
     changes = []
     for kind, first, last, new_first, new_last in SequenceMatcher(None, before, after, autojunk=False).get_opcodes():
-        if kind != "equal":
-            was, text = "".join(before[first:last]), "".join(after[new_first:new_last])
-            changes.append(_trimmed(starts[first], was, text))
+        if kind == "equal":
+            continue
+        was, new = before[first:last], after[new_first:new_last]
+        if len(was) != len(new):
+            was, new = ["".join(was)], ["".join(new)]
+        for number, (line, other) in enumerate(zip(was, new, strict=True), first):
+            if line != other:
+                changes.append(_trimmed(starts[number], line, other))
     return changes
 
 

@@ -64,6 +64,13 @@ def _is_line(statement: Any) -> bool:
     return isinstance(statement, cst.SimpleStatementLine)
 
 
+def _is_suite(body: Any) -> bool:
+    """Whether a body stands in the line of its header."""
+    import libcst as cst
+
+    return isinstance(body, cst.SimpleStatementSuite)
+
+
 def _indented(suite: Any) -> Any:
     """Give a body that stands in the line of its header lines of its own."""
     import libcst as cst
@@ -82,14 +89,11 @@ def _opened(draft: Draft, function: Any, text: str, comments: tuple[Any, ...], t
 
     body = _indented(function.body)
     statements = list(body.body)
-    index = 0
-    while index < len(statements) and _stays_first(statements[index], index):
+    index = int(_is_documented(statements))
+    if index and len(statements[0].body) > 1:
+        statements[0:1] = _split_docstring(statements[0])
+    while index < len(statements) and _is_import(statements[index]):
         index += 1
-    if index < len(statements):
-        head, rest = _split_docstring(statements[index]) if index == 0 else (None, None)
-        if head is not None:
-            statements[0:1] = [head, rest]
-            index = 1
     (new,) = parsed(draft, text)
     new = new.with_changes(
         leading_lines=comments, **({"trailing_whitespace": trailing} if trailing is not None else {})
@@ -101,29 +105,29 @@ def _opened(draft: Draft, function: Any, text: str, comments: tuple[Any, ...], t
     return function.with_changes(body=body.with_changes(body=[*statements[:index], new, *statements[index:]]))
 
 
-def _stays_first(statement: Any, index: int) -> bool:
-    """A docstring, or an import behind it."""
+def _is_documented(statements: list[Any]) -> bool:
+    """Whether the first line of a body begins with a docstring."""
+    return bool(statements) and _is_line(statements[0]) and _is_text(statements[0].body[0])
+
+
+def _is_import(statement: Any) -> bool:
+    """Whether a line has nothing but imports."""
     import libcst as cst
 
-    if not isinstance(statement, cst.SimpleStatementLine):
-        return False
-    if index == 0 and len(statement.body) == 1 and _is_text(statement.body[0]):
-        return True
-    return all(isinstance(small, (cst.Import, cst.ImportFrom)) for small in statement.body)
+    return _is_line(statement) and all(isinstance(small, (cst.Import, cst.ImportFrom)) for small in statement.body)
 
 
 def _is_text(small: Any) -> bool:
     import libcst as cst
 
-    return isinstance(small, cst.Expr) and isinstance(small.value, (cst.SimpleString, cst.ConcatenatedString))
+    is_text = isinstance(small, cst.Expr) and isinstance(small.value, (cst.SimpleString, cst.ConcatenatedString))
+    return is_text and isinstance(small.value.evaluated_value, str)
 
 
 def _split_docstring(statement: Any) -> tuple[Any, Any]:
-    """Part a docstring from what stands behind it in its line; ``None`` twice if nothing does."""
+    """Part a docstring from what stands behind it in its line."""
     import libcst as cst
 
-    if not isinstance(statement, cst.SimpleStatementLine) or not _is_text(statement.body[0]):
-        return None, None
     first = statement.body[0].with_changes(semicolon=cst.MaybeSentinel.DEFAULT)
     head = cst.SimpleStatementLine([first], leading_lines=statement.leading_lines)
     return head, statement.with_changes(body=statement.body[1:], leading_lines=())
@@ -157,9 +161,10 @@ def _without(function: Any, way: Way) -> Any:
     line = get(function, way[:-1])
     small_index = way[-1][1]
     assert small_index is not None
-    if not _is_line(line):
+    is_suite = _is_suite(line)
+    if not _is_line(line) and not is_suite:
         raise NotEditable("only a simple statement can be moved")
-    if len(line.body) > 1 or way[-2][1] is None:  # beside others in a line
+    if len(line.body) > 1 or is_suite:  # beside others in a line, or in that of a header
         return rewritten_at(function, way[:-1], lambda whole: _less_small(whole, small_index))
     index = way[-2][1]
     return rewritten_at(function, way[:-2], lambda block: _less_line(block, index))
@@ -276,8 +281,13 @@ def _conditional(way: Way, condition: str, count: int) -> Rewrite:
     index, small_index = way[-2][1], way[-1][1]
 
     def rewrite(block: Any) -> Any:
-        if index is None:  # ``def f(self): a; b``
-            raise NotEditable("a function in one line")
+        if index is None:  # the only line of a body that stands in the line of its header
+            if not _is_suite(block.body):
+                raise NotEditable("only a simple statement can be put under a condition")
+            return block.with_changes(body=in_block(_indented(block.body), 0))
+        return in_block(block, index)
+
+    def in_block(block: Any, index: int) -> Any:
         line = block.body[index]
         if not _is_line(line) or small_index is None:
             raise NotEditable("only a simple statement can be put under a condition")
