@@ -43,6 +43,7 @@ class Cast:
         dtype: the torch dtype that is written down; empty if it is only known at run time.
         skips: the module names that the call leaves alone, ``None`` if that cannot be told.
         tail: the statements that run after it, in order.
+        through: the cast in the function that ``node`` calls, if it is no cast itself.
     """
 
     view: MethodView
@@ -53,6 +54,12 @@ class Cast:
     dtype: str
     skips: frozenset[str] | None
     tail: tuple[ast.stmt, ...]
+    through: Cast | None = None
+
+    @property
+    def innermost(self) -> Cast:
+        """The cast itself, behind whatever functions lead to it."""
+        return self.through.innermost if self.through is not None else self
 
     @property
     def rounds(self) -> bool:
@@ -255,7 +262,7 @@ class _Casts:
         if inner is None:
             return None
         tail = (*inner.tail, *following(self.view.node.body, call)[0])
-        return Cast(self.view, call, inner.kind, inner.target, inner.given, inner.dtype, inner.skips, tail)
+        return Cast(self.view, call, inner.kind, inner.target, inner.given, inner.dtype, inner.skips, tail, inner)
 
 
 class Dtypes:

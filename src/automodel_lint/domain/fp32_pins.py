@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import ast
 from functools import cached_property
 from typing import TYPE_CHECKING
 
@@ -9,6 +10,7 @@ from automodel_lint.domain.keep_list import LISTS, PLAIN, STRICT, Listed, Patter
 from automodel_lint.domain.keep_list_reader import Reader
 from automodel_lint.inference.classes import is_hf_model
 from automodel_lint.inference.module_tree import ModuleNode
+from automodel_lint.inference.names import ClassEntity
 
 if TYPE_CHECKING:
     from automodel_lint.domain.model_class import ModelClass
@@ -73,6 +75,24 @@ class Pins:
         """Return the patterns of a list that stand in the class's own code."""
         listed = self.lists[attribute]
         return [p for p in listed.patterns if p.place.owner is self.model.entity]
+
+    @cached_property
+    def inherited(self) -> str | None:
+        """How the class body writes the strict list that it inherits: ``AcmeBase._keep_in_fp32_modules_strict``.
+
+        Empty if nothing is inherited; ``None`` if a constructor sets it, or no base of the class has it by a name.
+        """
+        entity, names = self.model.entity, self.model.names
+        places = [p.place for p in self.strict.patterns] + [p for p in (self.strict.declared,) if p is not None]
+        places = [place for place in places if place.owner is not entity]
+        if any(place.method is not None for place in places):
+            return None
+        owners = {place.owner for place in places}
+        for base in entity.node.bases if owners else ():
+            found = [e for e in names.resolve(base, entity.scope) if isinstance(e, ClassEntity)]
+            if isinstance(base, (ast.Name, ast.Attribute)) and any(owners & {*self.classes.mro(e)} for e in found):
+                return f"{ast.unparse(base)}.{STRICT}"
+        return None if owners else ""
 
 
 def _covers(patterns: list[Pattern], fqn: str) -> bool:

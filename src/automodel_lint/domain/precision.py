@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterable
+from itertools import takewhile
 
 from automodel_lint.domain.keep_list import any_index, may_match
 from automodel_lint.inference.module_tree import PARAMETER, ModuleNode, ModuleTree, Tensor
@@ -19,6 +20,9 @@ HOLDER = "_fp32_params"  # what the framework calls a module of fp32 parameters 
 
 _ROTARY = re.compile(r"(.*_)?inv_freq|freqs_cis|freqs_cache|freqs|(cos|sin)_(cached|h|w)")
 _EVERYWHERE = (["weight"], ["bias"])
+_SAYS_LITTLE = re.compile(r"weight|bias|.{1,2}")  # parts of many names
+_WORD = re.compile(r"[A-Za-z]+")
+_INDEX = re.compile(r"\*|\d+")
 _LOW = frozenset({"bfloat16", "float16"})
 
 
@@ -63,21 +67,28 @@ def has_followers(node: ModuleNode, names: Iterable[str]) -> bool:
     return any(t.kind == PARAMETER and follows_model(t) and not is_named(t, names) for t in tensors)
 
 
-def pattern_for(tensor: Tensor, tree: ModuleTree, names: Iterable[str]) -> str:
-    """Return the shortest pattern that pins a tensor and no ordinary one: the end of its name, or its holder."""
+def pattern_for(tensor: Tensor, tree: ModuleTree, names: Iterable[str]) -> str | None:
+    """Return the shortest pattern that pins a tensor and no ordinary one: the end of its name, or its holder.
+
+    An index is no part of it, and a plain word (``scale``) not all of it where a module's name stands before it.
+    ``None`` if no end will do.
+    """
     parts = tensor.fqn.split(".")
     if HOLDER in parts:
         return HOLDER
+    while parts and _INDEX.fullmatch(parts[-1]):
+        parts.pop()
     names = tuple(names)
-    ordinary = [t.fqn for t in tree.tensors if follows_model(t) and not is_named(t, names)]
-    pattern = ""
-    for part in reversed(parts):
-        if "*" in part:
-            break
+    ordinary = {t.fqn for t in tree.tensors if follows_model(t) and not is_named(t, names)} - {tensor.fqn}
+    pattern, found = "", None
+    for part in takewhile(lambda part: not _INDEX.fullmatch(part), reversed(parts)):
         pattern = f"{part}.{pattern}" if pattern else part
-        if not any(pattern in fqn for fqn in ordinary):
+        if _SAYS_LITTLE.fullmatch(pattern) or any(may_match(pattern, fqn) for fqn in ordinary):
+            continue
+        found = pattern
+        if not _WORD.fullmatch(pattern) or pattern in names:
             break
-    return pattern
+    return found
 
 
 def is_open_choice(tensor: Tensor) -> bool:

@@ -12,6 +12,7 @@ from automodel_lint.domain.rotary import exposed_tables, place_to_change
 from automodel_lint.domain.rounding import Loss, Rounding
 from automodel_lint.domain.routing import coarse_routing
 from automodel_lint.findings import Finding, Severity
+from automodel_lint.remedies import casts as remedies
 from automodel_lint.rules import rule
 
 _SEVERITIES = {Loss.NONE: Severity.INFO, Loss.UNKNOWN: Severity.WARNING, Loss.MADE_ANEW: Severity.WARNING}
@@ -34,6 +35,7 @@ def raw_dtype_cast(model: ModelClass) -> Iterator[Finding]:
             owner=cast.view.owner,
             method=cast.view.node.name,
             severity=_SEVERITIES.get(loss),
+            repair=remedies.keeping(model, cast),
             cast=_shown(cast.node),
             harm=harm,
             instead=f"{KEEPING}({cast.target}, {cast.given})",

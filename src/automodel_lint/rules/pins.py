@@ -23,6 +23,9 @@ from automodel_lint.domain.precision import (
 from automodel_lint.findings import Finding, Severity
 from automodel_lint.inference.module_tree import BUFFER, PARAMETER, ModuleTree, Tensor
 from automodel_lint.inference.names import ClassEntity
+from automodel_lint.remedies import pins as remedies
+from automodel_lint.remedies.allocations import allocated, handed
+from automodel_lint.repairs import Repair
 from automodel_lint.rules import rule
 
 _SHOWN = 3  # names that a message spells out
@@ -62,24 +65,29 @@ def _to_pin(
     for tensor in tensors:
         places.setdefault(_strict_list(model, tensor), []).append(tensor)
     for place, missing in places.items():
-        patterns = dict.fromkeys(pattern_for(t, model.module_tree, model.project.fp32_names) for t in missing)
-        quoted = ", ".join(f'"{pattern}"' for pattern in patterns)
-        inherited = "" if place else _inherited_part(model)
+        each = [pattern_for(t, model.module_tree, model.project.fp32_names) for t in missing]
+        patterns = list(dict.fromkeys(pattern for pattern in each if pattern is not None))
         weights = [severity(t) for t in missing]
         yield model.finding(
             place.node if place else None,
             owner=place.owner if place else None,
             method=place.method if place else None,
             severity=None if None in weights else max(w for w in weights if w is not None),
+            repair=remedies.pinned(model, place, missing, patterns) if None not in each else None,
             tensors=_listing(t.fqn for t in missing),
-            advice=f"add `{quoted}` to `{STRICT}`" if place else f"write `{STRICT} = [{inherited}{quoted}]`",
+            advice=_advice(model, place, patterns),
         )
 
 
-def _inherited_part(model: ModelClass) -> str:
-    """What a list that replaces an inherited one begins with."""
-    owners = [p.place.owner for p in model.pins.strict.patterns if p.place.owner is not model.entity]
-    return f"*{owners[0].name}.{STRICT}, " if owners else ""
+def _advice(model: ModelClass, place: Written | None, patterns: list[str]) -> str:
+    """What to write, as the end of a message."""
+    if not patterns:
+        return f"add a pattern to `{STRICT}` that matches no other weights"
+    quoted = ", ".join(f'"{pattern}"' for pattern in patterns)
+    if place is not None:
+        return f"add `{quoted}` to `{STRICT}`"
+    inherited = model.pins.inherited
+    return f"write `{STRICT} = [{f'*{inherited}, ' if inherited else ''}{quoted}]`"
 
 
 def _strict_list(model: ModelClass, tensor: Tensor) -> Written | None:
@@ -143,12 +151,15 @@ def fp32_allocated_low(model: ModelClass) -> Iterator[Finding]:
     low = [t for t in model.module_tree.tensors if follows_model(t) and not is_rotary_table(t) and _pin(model, t)]
     for author, tensors in allocations.by_author(low).items():
         if author is not None and allocations.is_of_a_model(author):
-            yield _where_created(model, author, tensors, advice="allocate with `dtype=torch.float32`")
+            repair = allocated(model, author.module.path, tensors)
+            yield _where_created(model, author, tensors, repair, advice="allocate with `dtype=torch.float32`")
             continue
         shared = {t.fqn: p for t in tensors if allocations.is_created_here(t) and (p := _pin(model, t)) is not None}
         ours = {fqn: pattern for fqn, pattern in shared.items() if allocations.is_ours(pattern.place.owner)}
         if ours:
-            yield _about(model, next(iter(ours.values())), tensors=_listing(ours), advice=_SHARED)
+            pattern = next(iter(ours.values()))
+            repair = handed(model, pattern.place.owner.module.path, ours)
+            yield _about(model, pattern, repair, tensors=_listing(ours), advice=_SHARED)
 
 
 _SHARED = (
@@ -164,10 +175,12 @@ def _pin(model: ModelClass, tensor: Tensor) -> Pattern | None:
     return None
 
 
-def _where_created(model: ModelClass, author: ClassEntity, tensors: list[Tensor], **fields: str) -> Finding:
+def _where_created(
+    model: ModelClass, author: ClassEntity, tensors: list[Tensor], repair: Repair | None = None, **fields: str
+) -> Finding:
     """One finding for the tensors that one class creates, at the first of them."""
-    names = _listing(dict.fromkeys(t.name for t in tensors))
-    return model.finding(tensors[0].place.node, owner=author, method="__init__", tensors=names, **fields)
+    names, at = _listing(dict.fromkeys(t.name for t in tensors)), tensors[0].place.node
+    return model.finding(at, owner=author, method="__init__", repair=repair, tensors=names, **fields)
 
 
 @rule("NAM410")
@@ -189,9 +202,9 @@ def _own_patterns(model: ModelClass) -> list[Pattern]:
     return list(found.values())
 
 
-def _about(model: ModelClass, pattern: Pattern, **fields: str) -> Finding:
-    place = pattern.place
-    return model.finding(place.node, owner=place.owner, method=place.method, pattern=f'"{pattern.text}"', **fields)
+def _about(model: ModelClass, pattern: Pattern, repair: Repair | None = None, **fields: str) -> Finding:
+    at, owner, method = pattern.place.node, pattern.place.owner, pattern.place.method
+    return model.finding(at, owner=owner, method=method, repair=repair, pattern=f'"{pattern.text}"', **fields)
 
 
 def _listing(names: Iterable[str]) -> str:
