@@ -11,7 +11,7 @@ from automodel_lint.domain.model_class import ModelClass
 from automodel_lint.domain.tying import Tying, aliases, head_swaps, joined
 from automodel_lint.inference.bindings import dotted, parts_of
 from automodel_lint.inference.classes import FunctionView, Member, MethodView, is_super
-from automodel_lint.inference.module_tree import PARAMETER, ModuleTree, part_matches
+from automodel_lint.inference.module_tree import PARAMETER, ModuleNode, ModuleTree, part_matches
 from automodel_lint.inference.names import ClassEntity, FunctionEntity
 
 Pair = tuple[str, str]  # alias, source
@@ -185,7 +185,12 @@ def fits(tree: ModuleTree, name: str) -> bool:
             return any(node.opaque is not None for node in nodes)
         nodes = below
     tensors = [t for node in nodes for t in node.tensors if t.kind == PARAMETER and part_matches(t.name, last)]
-    return bool(tensors) or any(node.opaque is not None for node in nodes)
+    return bool(tensors) or any(_may_hold_more(tree, node) for node in nodes)
+
+
+def _may_hold_more(tree: ModuleTree, node: ModuleNode) -> bool:
+    """Whether a node was not followed, or has lost what it held to something that was not."""
+    return node.opaque is not None or not (tree.complete or node.tensors or node.children)
 
 
 # -- declarations ---------------------------------------------------------------------------------------------------

@@ -66,6 +66,8 @@ def _is_weight_of(value: ast.expr) -> bool:
         return value.attr == "weight"
     if isinstance(value, ast.Call):
         return any(_is_weight_of(a) for a in value.args)
+    if isinstance(value, ast.IfExp):
+        return _is_weight_of(value.body) or _is_weight_of(value.orelse)
     return isinstance(value, ast.Name)
 
 
