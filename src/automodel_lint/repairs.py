@@ -77,6 +77,16 @@ def replace_text(span: Span, text: str) -> Step:
     return Step("replace_text", (*_plain(span), text))
 
 
+def text_before(span: Span, text: str) -> Step:
+    """Write ``text`` in front of what ``span`` covers."""
+    return replace_text(Span(span.line, span.column, span.line, span.column), text)
+
+
+def text_behind(span: Span, text: str) -> Step:
+    """Write ``text`` behind what ``span`` covers."""
+    return replace_text(Span(span.end_line, span.end_column, span.end_line, span.end_column), text)
+
+
 def remove_comment(span: Span) -> Step:
     """Take a comment out, with the blanks in front of it; a line that held nothing else goes with it."""
     return Step("remove_comment", _plain(span))
@@ -87,12 +97,27 @@ def append_line(text: str) -> Step:
     return Step("append_line", (text,))
 
 
+def append_in_block(place: Place, text: str) -> Step:
+    """Write a statement at the end of the block that the statement at a place stands in (the module, a branch)."""
+    return Step("append_in_block", (*place, text))
+
+
 # -- brackets ---------------------------------------------------------------------------------------------------------
 
 
 def add_item(span: Span, text: str) -> Step:
     """Put an item at the end of the list, tuple, set or dict that ``span`` covers."""
     return Step("add_item", (*_plain(span), text))
+
+
+def add_name(span: Span, name: str, value: str = "") -> Step:
+    """Put a name, as a text, into the list that ``span`` covers, with a ``value`` into a dict; in order, if that is."""
+    return Step("add_name", (*_plain(span), name, value))
+
+
+def first_export(module: str, name: str) -> Step:
+    """Write the import of a name of a module and an ``__all__`` of it into a file that has no statements."""
+    return Step("first_export", (module, name))
 
 
 def add_argument(span: Span, text: str) -> Step:
@@ -115,9 +140,9 @@ def add_parameters(place: Place, text: str) -> Step:
     return Step("add_parameters", (*place, text))
 
 
-def remove_parameter(place: Place, name: str) -> Step:
-    """Take a parameter out of a function's signature."""
-    return Step("remove_parameter", (*place, name))
+def remove_parameters(place: Place, *names: str) -> Step:
+    """Take parameters out of a function's signature; ``*`` is the one that sets keyword-only ones apart."""
+    return Step("remove_parameters", (*place, *names))
 
 
 # -- statements -------------------------------------------------------------------------------------------------------

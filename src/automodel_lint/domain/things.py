@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import ast
+import difflib
 import os
 from functools import cached_property
 from typing import Any
@@ -30,6 +31,18 @@ class _Entry:
     def resolution(self) -> Resolution:
         """Where the entry leads."""
         return self.project.resolve(self.registration.module, self.registration.cls)
+
+    def nearest(self) -> str | None:
+        """Return the name in the module that is closest to the class which is not there; classes of our own first."""
+        module = self.project.names.module(self.registration.module)
+        names = [n for n, b in module.bindings.names.items() if b[-1].kind in ("class", "from")] if module else []
+        near = difflib.get_close_matches(self.registration.cls, names, 5)
+        ours = [n for n in near if self.project.resolve(self.registration.module, n).status == "class"]
+        return next(iter([*ours, *near]), None)
+
+    def is_like(self, name: str) -> bool:
+        """Tell whether a name differs from the class of the entry as by a slip, or by one word of many."""
+        return difflib.SequenceMatcher(None, name, self.registration.cls).ratio() >= 0.75
 
     def finding(self, severity: Severity | None = None, repair: Repair | None = None, **fields: Any) -> Finding:
         """Return a finding that points at the entry, and what mends it."""

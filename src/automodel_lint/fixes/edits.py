@@ -8,11 +8,11 @@ from dataclasses import dataclass, replace
 from itertools import pairwise
 
 from automodel_lint.findings import Edit, Finding
-from automodel_lint.fixes import brackets, imports, statements, text
+from automodel_lint.fixes import brackets, imports, listing, statements, text
 from automodel_lint.fixes.draft import Change, Draft, NotEditable
 from automodel_lint.repairs import Repair, Step
 
-ROOMS = (text, brackets, statements, imports)
+ROOMS = (text, brackets, listing, statements, imports)
 SUPPRESSION = "NAM001"  # whose repairs take comments away
 
 
@@ -30,7 +30,17 @@ def changes_of(draft: Draft, repair: Repair) -> list[Change]:
         raise NotEditable("its steps want the same place")
     if not found or applied(draft.text, found) == draft.text:
         raise NotEditable("it changes nothing")
-    return found
+    return _joined(found)
+
+
+def _joined(changes: list[Change]) -> list[Change]:
+    """Make one of changes in order where the next begins at the end of the last."""
+    joined: list[Change] = []
+    for change in changes:
+        if joined and joined[-1].end == change.start:
+            change = Change(joined[-1].start, change.end, joined.pop().text + change.text)
+        joined.append(change)
+    return joined
 
 
 def _maker(step: Step) -> Callable[..., list[Change]]:
@@ -92,11 +102,11 @@ def combined(draft: Draft, proposals: Iterable[Proposal]) -> tuple[list[Proposal
 
 
 def _unfit(draft: Draft, proposal: Proposal) -> str:
-    """Why a repair must not be made: its result is no Python, or it loses a comment that it is not about."""
+    """Why a repair must not be made: its result is none, or it loses a comment that it is not about."""
     new = applied(draft.text, proposal.changes)
     try:
         after = Draft(draft.encoded(new))
-        assert after.syntax is not None
+        after.check_like(draft)
         touched = any("#" in draft.text[c.start : c.end] for c in proposal.changes)
         if touched and proposal.finding.code != SUPPRESSION and Counter(draft.comments()) - Counter(after.comments()):
             return "it would lose a comment"
@@ -111,9 +121,11 @@ def _fit_together(draft: Draft, proposals: list[Proposal]) -> bool:
     if any(_touch(a, b) for a, b in pairwise(changes)):
         return False
     try:
-        return len(proposals) < 2 or Draft(draft.encoded(applied(draft.text, changes))).syntax is not None
+        if len(proposals) > 1:
+            Draft(draft.encoded(applied(draft.text, changes))).check_like(draft)
     except NotEditable:
         return False
+    return True
 
 
 def _touch(first: Change, second: Change) -> bool:

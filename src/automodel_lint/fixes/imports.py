@@ -24,7 +24,9 @@ def import_name(draft: Draft, module: str, name: str, package: str = "") -> list
         return []
     for statement in here if name else ():
         same = isinstance(statement, ast.ImportFrom) and _absolute(statement, package) == module
-        if same and statement.names[0].name != "*":
+        if same and any(alias.name == name and alias.asname in (None, name) for alias in statement.names):
+            return []
+        if same and statement.names[0].name != "*" and not all(alias.asname for alias in statement.names):
             return _joined(draft, statement, name)
     target = _in_style(here, module, package) if name else module
     text = import_text(target, name) if name else f"import {module}"
@@ -71,8 +73,6 @@ def _in_style(here: list[Import], module: str, package: str) -> str:
 def _joined(draft: Draft, statement: Import, name: str) -> list[Change]:
     """Put a name among those that a statement imports already."""
     names = [alias.name for alias in statement.names]
-    if any(alias.name == name and alias.asname in (None, name) for alias in statement.names):
-        return []
     index = bisect_left([order_of(n) for n in names], order_of(name)) if _is_sorted(names) else len(names)
     brackets = _brackets(draft, statement)
     if brackets is not None:

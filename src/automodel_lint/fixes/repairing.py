@@ -19,6 +19,7 @@ from automodel_lint.request import Request
 from automodel_lint.session import Session
 
 ROUNDS = 10
+REGISTERING = "NAM102"  # whose repairs make the registry lead to a class, which is looked at only then
 _ATTEMPTS = 20
 
 Key = tuple[str, str, str, str]  # code, path, symbol, message without line numbers: a finding whatever its line
@@ -166,9 +167,14 @@ class _Attempt:
         for (code, path, symbol), number in self.came.items():
             here = [p.finding for p in self.rounds[number] if p.finding.path == path]
             same = [f for f in here if (f.symbol or "").partition(".")[0] == symbol.partition(".")[0]]
-            blamed = same or here or [p.finding for p in self.rounds[number]]
+            blamed = same or here or self._in_round(number)
             found |= {key_of(f): f"it would bring {code} in {path}" for f in blamed}
         return found
+
+    def _in_round(self, number: int) -> list[Finding]:
+        """All that a round repaired; nothing, where that made a class known: what it lacks, it lacked before."""
+        findings = [p.finding for p in self.rounds[number]]
+        return [] if any(f.code == REGISTERING for f in findings) else findings
 
     def outcome(self) -> Outcome:
         """Return what this attempt came to."""

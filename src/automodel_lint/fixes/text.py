@@ -30,6 +30,18 @@ def append_line(draft: Draft, text: str) -> list[Change]:
     return [Change(len(draft.text), len(draft.text), gap + draft.laid_out(text) + draft.newline)]
 
 
+def append_in_block(draft: Draft, line: int, column: int, text: str) -> list[Change]:
+    """Write a statement at the end of the block that another stands in: below its last statement."""
+    node = draft.statement(line, column)
+    blocks = [b for n in ast.walk(draft.syntax) for b in vars(n).values() if isinstance(b, list) and node in b]
+    last = blocks[0][-1]
+    if last in draft.syntax.body:
+        return append_line(draft, text)
+    end = draft.line_end(draft.node_end(last))
+    gap = draft.newline * (2 if hasattr(last, "body") else 1)
+    return [Change(end, end, gap + draft.laid_out(text, draft.indent_at(draft.node_offset(node))))]
+
+
 def decorate(draft: Draft, line: int, column: int, text: str) -> list[Change]:
     """Write a decorator directly above a class or function."""
     node = draft.statement(line, column, (ast.ClassDef, ast.FunctionDef, ast.AsyncFunctionDef))

@@ -269,3 +269,23 @@ def _reaching(node: ast.AST, ordered: list[int], nested: bool) -> list[ast.AST]:
             found.append(child)
     found.reverse()
     return found
+
+
+def surely_binds(body: list[ast.stmt], name: str) -> bool:
+    """Tell whether a name is bound whenever a block has run to its end: in every branch that does not raise."""
+    return any(_binds(statement, name) for statement in body)
+
+
+def _binds(statement: ast.stmt, name: str) -> bool:
+    if any(not b.conditional for b in collect([statement]).names.get(name, ())):
+        return True
+    if isinstance(statement, ast.If):
+        return _binds_or_leaves(statement.body, name) and _binds_or_leaves(statement.orelse, name)
+    if isinstance(statement, ast.Try):
+        tried = surely_binds([*statement.body, *statement.orelse], name)
+        return tried and all(_binds_or_leaves(handler.body, name) for handler in statement.handlers)
+    return False
+
+
+def _binds_or_leaves(body: list[ast.stmt], name: str) -> bool:
+    return surely_binds(body, name) or any(isinstance(statement, ast.Raise) for statement in body)

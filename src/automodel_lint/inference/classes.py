@@ -66,11 +66,12 @@ class Classes:
 
     def bases(self, cls: ClassEntity) -> list[Ancestor]:
         """Return one ancestor for each base in the class statement: the real class where there is a stand-in too."""
-        return [self._ancestor(base, cls.scope) for base in cls.node.bases]
+        return [self.base(base, cls.scope) for base in cls.node.bases]
 
-    def _ancestor(self, base: ast.expr, scope: Scope) -> Ancestor:
+    def base(self, base: ast.expr, scope: Scope) -> Ancestor:
+        """Return what a base stands for where a class statement in ``scope`` names it."""
         if isinstance(base, ast.Subscript):
-            return self._ancestor(base.value, scope)
+            return self.base(base.value, scope)
         entities = self.names.resolve(base, scope)
         classes = [e for e in entities if isinstance(e, ClassEntity)]
         real = [c for c in classes if not self.is_stand_in(c)]
@@ -91,6 +92,20 @@ class Classes:
         bases = self.bases(cls)
         orders = [self._linearised(b, (*below, cls)) if isinstance(b, ClassEntity) else [b] for b in bases]
         return [cls, *_merge([*orders, list(bases)])]
+
+    def can_be_ordered(self, bases: list[Ancestor]) -> bool:
+        """Tell whether Python takes a class with these bases: their own orders do not contradict each other."""
+        orders = [self._linearised(b, ()) if isinstance(b, ClassEntity) else [b] for b in bases]
+        names = [[a.fqn for a in order if a.fqn != "builtins.object"] for order in [*orders, bases]]
+        if bases and any(b.fqn == "builtins.object" for b in bases[:-1]):
+            return False
+        while any(names):
+            heads = [order[0] for order in names if order]
+            head = next((h for h in heads if not any(h in order[1:] for order in names)), None)
+            if head is None:
+                return False
+            names = [[a for a in order if a != head] for order in names]
+        return True
 
     def is_local(self, cls: ClassEntity) -> bool:
         """Tell whether a class knows the framework's contracts: one of the checkout, or of the framework it extends."""

@@ -7,13 +7,14 @@ import os
 from collections.abc import Iterator
 
 from automodel_lint.domain.model_class import ModelClass
+from automodel_lint.domain.reexports import all_statement, binds_class, misses, serves_lazily
 from automodel_lint.domain.registry import MAPPING
 from automodel_lint.domain.things import ModelModule
 from automodel_lint.findings import Finding, Span
-from automodel_lint.inference.bindings import branches, dotted, parts_of, statements_here
 from automodel_lint.inference.classes import Ancestor, is_hf_model
-from automodel_lint.inference.names import ClassEntity, External, Module, Scope
-from automodel_lint.inference.values import Undecided
+from automodel_lint.inference.names import ClassEntity, External, Scope
+from automodel_lint.remedies import bases
+from automodel_lint.remedies import exports as remedies
 from automodel_lint.rules import rule
 
 MIXIN = "HFCheckpointingMixin"
@@ -36,6 +37,7 @@ def model_class_export(module: ModelModule) -> Iterator[Finding]:
             registered[0].node,
             names[0],
             architectures,
+            repair=remedies.exported(module, registered),
             cls=names[0],
             problem="binds no module-level `ModelClass`",
         )
@@ -47,7 +49,9 @@ def model_class_export(module: ModelModule) -> Iterator[Finding]:
     problem = (
         f"exports {found} as `ModelClass`, which is not registered" if found else "exports no class as `ModelClass`"
     )
-    yield module.finding(module.exports[-1].node, names[0], architectures, cls=names[0], problem=problem)
+    repair = remedies.exported(module, registered)
+    node = module.exports[-1].node
+    yield module.finding(node, names[0], architectures, repair=repair, cls=names[0], problem=problem)
 
 
 def _unexported(module: ModelModule) -> list[ClassEntity]:
@@ -80,90 +84,22 @@ def package_reexport(model: ModelClass) -> Iterator[Finding]:
         if project.tree.read(path) is None:
             yield Finding(*place, (("cls", model.name), ("module", source), ("problem", "does not exist")))
         return
-    if not _serves_lazily(package, model.name) and not _binds(model, package):
-        node = _all_statement(package)
+    if not serves_lazily(package, model.name) and not binds_class(model, package):
+        node = all_statement(package)
         span = project.tree.span(path, node) if node is not None else Span()
         fields = (("cls", model.name), ("module", source), ("problem", f"does not import `{model.name}`"))
-        yield Finding(place[0], span, model.name, model.architectures, fields)
+        repair = remedies.reexported(model, package)
+        yield Finding(place[0], span, model.name, model.architectures, fields, repair=repair)
         return
-    node = _all_statement(package)
-    if node is not None and _misses(model, package):
+    node = all_statement(package)
+    if node is not None and misses(model, package):
         fields = (
             ("cls", model.name),
             ("module", source),
             ("problem", f"leaves `{model.name}` out of `__all__`"),
         )
-        yield Finding(place[0], project.tree.span(path, node), model.name, model.architectures, fields)
-
-
-def _binds(model: ModelClass, package: Module) -> bool:
-    """Whether importing the package binds the class's name (an import for type checkers alone does not)."""
-    if model.names.in_module(package, model.name) is None:
-        return False
-    if package.bindings.live(model.name) and not package.bindings.real(model.name):
-        return False
-    entities = model.names.in_module(package, model.name) or []
-    others = bool(entities) and all(isinstance(e, ClassEntity) and e is not model.entity for e in entities)
-    return not others  # a class of the same name from elsewhere is not the registered one
-
-
-def _serves_lazily(package: Module, name: str) -> bool:
-    """A module-level ``__getattr__``, or a stand-in for the module, that can serve the name.
-
-    Where there is a table of names, it must hold this one; without a table any name may be served.
-    """
-    replaced = "sys.modules[__name__]" in {ast.unparse(t) for s in package.syntax.body for t in _targets(s)}
-    if not package.bindings.live("__getattr__") and not replaced:
-        return False
-    tables = [n for n in ast.walk(package.syntax) if isinstance(n, (ast.Dict, ast.List, ast.Tuple, ast.Set))]
-    words = {n.value for table in tables for n in ast.walk(table) if isinstance(n, ast.Constant)}
-    classes = {w for w in words if isinstance(w, str) and w[:1].isupper()}
-    return name in classes or not classes
-
-
-def _targets(statement: ast.stmt) -> list[ast.expr]:
-    if isinstance(statement, ast.Assign):
-        return statement.targets
-    return [statement.target] if isinstance(statement, ast.AnnAssign) else []
-
-
-def _all_statement(package: Module) -> ast.stmt | None:
-    found = None
-    for statement in statements_here(package.syntax.body):
-        if any(isinstance(t, ast.Name) and t.id == "__all__" for t in _targets(statement)):
-            found = statement
-    return found
-
-
-def _misses(model: ModelClass, package: Module) -> bool:
-    """Whether ``__all__`` surely lacks the class (one that is computed or changed by a call may have it)."""
-    names: set[str] = set()
-    for statement in _run(package.syntax.body):
-        adds = isinstance(statement, ast.AugAssign) and dotted(statement.target) == "__all__"
-        value = statement.value if adds else dict(parts_of(statement)).get("__all__")  # type: ignore[attr-defined]
-        if value is None:
-            if "__all__" in ast.unparse(statement):
-                return False
-            continue
-        try:
-            possible = model.values.possible(value, Scope(package))
-        except Undecided:
-            return False
-        if not all(isinstance(v, (list, tuple, set)) for v in possible):
-            return False
-        names = (names if adds else set()) | {name for v in possible for name in v}
-    return model.name not in names
-
-
-def _run(body: list[ast.stmt]) -> Iterator[ast.stmt]:
-    """Yield the statements that surely run; a compound statement stands for what may not."""
-    for statement in body:
-        inner = list(branches(statement))
-        if inner and all(sure for _, sure in inner):
-            for block, _ in inner:
-                yield from _run(block)
-        else:
-            yield statement
+        span, repair = project.tree.span(path, node), remedies.listed(model, package)
+        yield Finding(place[0], span, model.name, model.architectures, fields, repair=repair)
 
 
 @rule("NAM107")
@@ -204,13 +140,15 @@ def checkpointing_mixin_order(model: ModelClass) -> Iterator[Finding]:
         return
     if not model.has_ancestor(MIXIN):
         if not model.has_opaque_base and model.project.knows(MIXIN):
-            yield model.finding(problem=f"does not derive from `{MIXIN}`")
+            repair = bases.with_base(model, MIXIN, first=True)
+            yield model.finding(repair=repair, problem=f"does not derive from `{MIXIN}`")
         return
     for owner in reversed([a for a in model.mro if isinstance(a, ClassEntity) and model.classes.in_checkout(a)]):
         shadow = _shadowing(model, owner)
         if shadow is not None:  # the deepest class whose own bases stand in the wrong order
             problem = f"lists `{MIXIN}` after `{shadow}`, whose `save_pretrained`/`from_pretrained` then win"
-            yield model.finding(owner=owner, problem=problem)
+            repair = bases.moved_to_front(model, owner, MIXIN)
+            yield model.finding(owner=owner, repair=repair, problem=problem)
             return
 
 

@@ -18,6 +18,7 @@ from automodel_lint.domain.overrides import takes_overrides
 from automodel_lint.findings import Finding
 from automodel_lint.inference.module_tree import Built
 from automodel_lint.inference.names import ClassEntity
+from automodel_lint.remedies.bases import with_base
 from automodel_lint.rules import rule
 
 
@@ -27,7 +28,7 @@ def moe_sync_mixin(model: ModelClass) -> Iterator[Finding]:
         return
     layer = next(expert_layers(model), None)
     if layer is not None:
-        yield model.finding(layer=layer.fqn)
+        yield model.finding(repair=with_base(model, SYNC, first=False), layer=layer.fqn)
 
 
 @rule("NAM602")

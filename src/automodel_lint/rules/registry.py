@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import difflib
 from collections.abc import Iterator
 from dataclasses import replace
 
@@ -12,6 +11,7 @@ from automodel_lint.domain.registry import CONFIGS
 from automodel_lint.domain.things import ArchitectureEntry, ConfigEntry, Registry
 from automodel_lint.findings import Finding, Severity
 from automodel_lint.inference.names import ClassEntity
+from automodel_lint.remedies import registry as remedies
 from automodel_lint.rules import rule
 
 
@@ -24,14 +24,12 @@ def registry_module_missing(entry: ArchitectureEntry) -> Iterator[Finding]:
 @rule("NAM102")
 def registry_class_missing(entry: ArchitectureEntry) -> Iterator[Finding]:
     if entry.resolution.status == "no-class":
-        yield entry.finding(hint=_nearest(entry))
+        yield entry.finding(repair=remedies.with_nearest(entry), hint=_hint(entry))
 
 
-def _nearest(entry: ArchitectureEntry | ConfigEntry) -> str:
-    module = entry.project.names.module(entry.registration.module)
-    classes = [n for n, b in module.bindings.names.items() if b[-1].kind in ("class", "from")] if module else []
-    near = difflib.get_close_matches(entry.registration.cls, classes, 1)
-    return f"did you mean `{near[0]}`?" if near else "define it there, or correct the entry"
+def _hint(entry: ArchitectureEntry | ConfigEntry) -> str:
+    near = entry.nearest()
+    return f"did you mean `{near}`?" if near else "define it there, or correct the entry"
 
 
 @rule("NAM103")
@@ -56,7 +54,7 @@ def config_registration_broken(entry: ConfigEntry) -> Iterator[Finding]:
         yield entry.finding(problem=f"names the module `{entry.registration.module}`, but there is no {path}")
     elif status == "no-class":
         problem = f"names `{entry.registration.cls}`, which `{entry.registration.module}` does not bind"
-        yield entry.finding(problem=f"{problem}: {_nearest(entry)}")
+        yield entry.finding(problem=f"{problem}: {_hint(entry)}")
     elif status == "class":
         yield from _model_type_differs(entry)
 
