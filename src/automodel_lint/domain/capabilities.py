@@ -14,6 +14,7 @@ from automodel_lint.inference.values import Undecided
 NESTED = "ModelCapabilities"
 DYNAMIC = "get_capabilities"
 AXES = ("supports_tp", "supports_cp", "supports_pp", "supports_ep")
+_DATACLASS = {"dataclasses.dataclass", "dataclass"}
 
 
 def canonical_fields(project: Project) -> list[str] | None:
@@ -32,14 +33,24 @@ def is_canonical(entity: ClassEntity) -> bool:
 
 def is_frozen_dataclass(project: Project, entity: ClassEntity) -> bool | None:
     """Tell whether a class is decorated as a frozen dataclass; ``None`` for decorators that cannot be told."""
-    unknown = False
-    for decorator in entity.node.decorator_list:
-        call = decorator if isinstance(decorator, ast.Call) else None
-        fqns = project.names.fqns(call.func if call else decorator, entity.scope)
-        if fqns & {"dataclasses.dataclass", "dataclass"}:
-            return _is_frozen(project, call, entity)
-        unknown = unknown or not all(f.startswith("typing.") for f in fqns)  # typing.final and its like change nothing
-    return None if unknown else False
+    decorator = dataclass_decorator(project, entity)
+    if decorator is not None:
+        return _is_frozen(project, decorator if isinstance(decorator, ast.Call) else None, entity)
+    # typing.final and its like change nothing
+    known = (
+        all(f.startswith("typing.") for f in _decorated_by(project, d, entity)) for d in entity.node.decorator_list
+    )
+    return False if all(known) else None
+
+
+def dataclass_decorator(project: Project, entity: ClassEntity) -> ast.expr | None:
+    """Return the decorator that makes a class a dataclass, called or not."""
+    found = (d for d in entity.node.decorator_list if _decorated_by(project, d, entity) & _DATACLASS)
+    return next(found, None)
+
+
+def _decorated_by(project: Project, decorator: ast.expr, entity: ClassEntity) -> set[str]:
+    return project.names.fqns(decorator.func if isinstance(decorator, ast.Call) else decorator, entity.scope)
 
 
 def _is_frozen(project: Project, call: ast.Call | None, entity: ClassEntity) -> bool | None:
@@ -78,10 +89,24 @@ def fields(project: Project, entity: ClassEntity) -> dict[str, Field]:
 
 def is_bool_default(project: Project, field: Field) -> bool:
     """Tell whether a field's default is ``True`` or ``False``, written out or through ``field(default=…)``."""
+    value = default_of(project, field)
+    return isinstance(value, ast.Constant) and isinstance(value.value, bool)
+
+
+def default_of(project: Project, field: Field) -> ast.expr | None:
+    """Return the expression of a field's default, written out or in ``field(default=…)``; ``None`` if it has none."""
+    call = field_call(project, field)
+    if call is not None:
+        return next((k.value for k in call.keywords if k.arg == "default"), None)
+    return field.statement.value
+
+
+def field_call(project: Project, field: Field) -> ast.Call | None:
+    """Return the call of ``dataclasses.field`` that a field is declared with, if it is."""
     value = field.statement.value
     if isinstance(value, ast.Call) and project.names.fqns(value.func, field.owner.scope) & {"dataclasses.field"}:
-        value = next((k.value for k in value.keywords if k.arg == "default"), None)
-    return isinstance(value, ast.Constant) and isinstance(value.value, bool)
+        return value
+    return None
 
 
 def declares_axes(project: Project, entity: ClassEntity) -> bool:

@@ -24,13 +24,16 @@ from automodel_lint.domain.model_class import ModelClass
 from automodel_lint.findings import Finding
 from automodel_lint.inference.classes import Member, MethodView
 from automodel_lint.inference.names import ClassEntity, Entity, FunctionEntity
+from automodel_lint.remedies import capabilities as remedies
+from automodel_lint.remedies import get_capabilities as queries
+from automodel_lint.repairs import Repair
 from automodel_lint.rules import rule
 
 
 @rule("NAM301")
 def capabilities_missing(model: ModelClass) -> Iterator[Finding]:
     if not model.defines(NESTED) and not model.defines(DYNAMIC) and model.project.knows("query_capabilities"):
-        yield model.finding()
+        yield model.finding(repair=remedies.declared(model))
 
 
 @rule("NAM302")
@@ -63,7 +66,7 @@ def _is_linted_elsewhere(model: ModelClass, nested: ClassEntity) -> bool:
 def capabilities_not_frozen(model: ModelClass) -> Iterator[Finding]:
     for nested in _nested_classes(model):
         if is_frozen_dataclass(model.project, nested) is False:
-            yield _at(model, nested, nested.node)
+            yield _at(model, nested, nested.node, remedies.frozen(model, nested))
 
 
 @rule("NAM304")
@@ -76,22 +79,25 @@ def capabilities_fields(model: ModelClass) -> Iterator[Finding]:
                 near = difflib.get_close_matches(name, known, 1, cutoff=0.5)
                 hint = f"; did you mean `{near[0]}`?" if near else f"; known are {', '.join(known)}"
                 problem = f"has a field `{name}` that nobody reads{hint}"
+                repair = remedies.renamed(model, name, declared)
             elif not is_bool_default(model.project, field):
                 problem = f"gives `{name}` no default that is `True` or `False`"
+                repair = remedies.with_bool(model, name, field)
             else:
                 continue
-            yield _at(model, field.owner, field.statement, problem=problem)
+            yield _at(model, field.owner, field.statement, repair, problem=problem)
         missing = [axis for axis in AXES if axis not in declared]
         if missing and not declares_axes(model.project, nested):
-            yield _at(model, nested, nested.node, problem=f"says nothing about {_listed(missing)}")
+            repair = remedies.completed(model, nested, declared, missing)
+            yield _at(model, nested, nested.node, repair, problem=f"says nothing about {_listed(missing)}")
 
 
-def _at(model: ModelClass, nested: ClassEntity, node: ast.AST, **values: str) -> Finding:
+def _at(model: ModelClass, nested: ClassEntity, node: ast.AST, repair: Repair | None, **values: str) -> Finding:
     """A finding inside a capabilities class; its owner is the registered class."""
     tree, path = model.project.tree, nested.module.path
     span = tree.name_span(path, node) if isinstance(node, ast.ClassDef) else tree.span(path, node)
     names = (("cls", model.name), *values.items())
-    return Finding(tree.relative(path), span, model.name, model.architectures, names)
+    return Finding(tree.relative(path), span, model.name, model.architectures, names, repair=repair)
 
 
 def _listed(names: list[str]) -> str:
@@ -108,7 +114,9 @@ def get_capabilities_signature(model: ModelClass) -> Iterator[Finding]:
             continue
         problem = _signature_problem(model, function)
         if problem:
-            yield model.finding(function, method=DYNAMIC, problem=problem)
+            yield model.finding(
+                function, method=DYNAMIC, repair=queries.taking_config(model, function), problem=problem
+            )
             continue
         view = MethodView(model.classes, model.entity, member)
         returns = list(returned(function))
@@ -116,18 +124,20 @@ def get_capabilities_signature(model: ModelClass) -> Iterator[Finding]:
             if surely_no_capabilities(model.project, statement.value, view.scope):
                 shown = ast.unparse(statement.value) if statement.value else "nothing"
                 problem = f"returns `{shown}` in line {statement.lineno}, which is no `{NESTED}`"
-                yield model.finding(function, method=DYNAMIC, problem=problem)
+                repair = queries.giving_profiles(model, view)
+                yield model.finding(function, method=DYNAMIC, repair=repair, problem=problem)
                 break
         if falls_through(function.body):
             problem = f"returns no `{NESTED}` on some path" if returns else f"returns no `{NESTED}`"
-            yield model.finding(function, method=DYNAMIC, problem=problem)
+            yield model.finding(function, method=DYNAMIC, repair=queries.giving_last(model, view), problem=problem)
 
 
 def _assigned_function(model: ModelClass, member: Member) -> Iterator[Finding]:
     """``get_capabilities = some_function``: a plain function becomes a method of instances."""
     entities = model.names.resolve(member.value, model.member_scope(member)) if member.value is not None else []
     if entities and all(isinstance(e, FunctionEntity) and not e.node.decorator_list for e in entities):
-        yield model.finding(member.value, method=DYNAMIC, problem="is no classmethod")
+        repair = queries.wrapped(model, member.value, [e for e in entities if isinstance(e, FunctionEntity)])
+        yield model.finding(member.value, method=DYNAMIC, repair=repair, problem="is no classmethod")
 
 
 def _may_make_classmethod(decorator: Entity) -> bool:
