@@ -1,0 +1,5 @@
+"""Source files in odd layouts, and what a repair of them must come to, told by the syntax tree alone.
+
+``ink`` has the small pieces of text, ``writer`` puts files together of them. ``steps`` chooses places for steps and
+says what the tree must be afterwards; ``judge`` holds the repaired text against it. ``forms`` lays real files out anew.
+"""

@@ -1,0 +1,479 @@
+"""Every kind of step at a place of a file, with what it must do to the syntax tree."""
+
+from __future__ import annotations
+
+import ast
+import io
+import random
+import tokenize
+from collections.abc import Callable
+from dataclasses import dataclass
+from functools import cached_property
+from typing import Any
+
+from automodel_lint import repairs
+from automodel_lint.findings import Span
+from automodel_lint.repairs import Step
+
+from .trees import FUNCTIONS, Places, block_of, expression, has_docstring, is_filler, is_text, new
+
+
+@dataclass
+class Made:
+    """A step, and what it does: ``expect`` changes the old tree as the step should; ``check`` looks at the new text.
+
+    ``loses`` are comments that go, ``moves`` tells that comments may change places. ``may_refuse`` is why the step need
+    not be made here; empty, if it must be.
+    """
+
+    step: Step
+    expect: Callable[[], None]
+    loses: tuple[str, ...] = ()
+    moves: bool = False
+    may_refuse: str = ""
+
+
+class Site:
+    """A file to choose places in."""
+
+    def __init__(self, data: bytes, text: str, chance: random.Random):
+        self.tree, self.text, self.chance = ast.parse(data), text, chance
+        self.places = Places(text)
+        inside = {id(n) for j in ast.walk(self.tree) if isinstance(j, ast.JoinedStr) for n in ast.walk(j) if n is not j}
+        self.nodes = [n for n in ast.walk(self.tree) if id(n) not in inside]  # 3.11 cannot tell places in f-strings
+
+    def some(self, *kinds: type, where: Callable[[Any], bool] = lambda node: True) -> Any:
+        """One of the nodes of these kinds, or nothing."""
+        found = [n for n in self.nodes if isinstance(n, kinds) and where(n)]
+        return self.chance.choice(found) if found else None
+
+    @cached_property
+    def comments(self) -> list[tokenize.TokenInfo]:
+        """The comments."""
+        tokens = tokenize.generate_tokens(io.StringIO(self.text, newline="").readline)
+        return [t for t in tokens if t.type == tokenize.COMMENT]
+
+    def begins_line(self, node: Any) -> bool:
+        """Whether only blanks stand before a node (or its first decorator)."""
+        line, column = self.place(min((node, *getattr(node, "decorator_list", ())), key=lambda n: n.lineno))
+        return not self.places.lines[line - 1][: column - 1].strip().strip("@")
+
+    def place(self, node: Any) -> tuple[int, int]:
+        """Where a node begins."""
+        return self.places.start(node)
+
+    def span(self, node: Any) -> Span:
+        """What a node covers."""
+        return Span(*self.places.start(node), *self.places.end(node))
+
+    def text_of(self, node: Any) -> str:
+        """The text of a node."""
+        return self.places.segment(node)
+
+
+def mark(node: Any) -> None:
+    """Mark a node as changed: its text need not stay."""
+    node.changed = True
+
+
+# -- text -----------------------------------------------------------------------------------------------------------
+
+
+def replace_text(site: Site) -> Made | None:
+    patterns = {id(n) for p in site.nodes if isinstance(p, ast.pattern) for n in ast.walk(p)}
+    node = site.some(ast.Name, ast.Attribute, where=lambda n: isinstance(n.ctx, ast.Load) and id(n) not in patterns)
+    if node is None or "#" in site.text_of(node) or "\n" in site.text_of(node):
+        return None
+
+    def expect() -> None:
+        for outer in ast.walk(site.tree):
+            for field, value in ast.iter_fields(outer):
+                if value is node:
+                    mark(outer)
+                    setattr(outer, field, expression("new(type(self), [1])"))
+                elif isinstance(value, list) and any(v is node for v in value):
+                    mark(outer)
+                    value[next(i for i, v in enumerate(value) if v is node)] = expression("new(type(self), [1])")
+
+    return Made(repairs.replace_text(site.span(node), "new(type(self), [1])"), expect)
+
+
+def append_line(site: Site) -> Made:
+    def expect() -> None:
+        site.tree.body += new("ModelClass = Appended")
+
+    return Made(repairs.append_line("ModelClass = Appended"), expect)
+
+
+def decorate(site: Site) -> Made | None:
+    node = site.some(ast.ClassDef, *FUNCTIONS)
+    if node is None:
+        return None
+
+    def expect() -> None:
+        node.decorator_list.append(expression("dataclass(frozen=True)"))
+
+    return Made(repairs.decorate(site.place(node), "dataclass(frozen=True)"), expect)
+
+
+# -- brackets ---------------------------------------------------------------------------------------------------------
+
+
+def add_item(site: Site) -> Made | None:
+    def is_read(node: Any) -> bool:
+        return isinstance(getattr(node, "ctx", ast.Load()), ast.Load)
+
+    subscripts = {id(n.slice) for n in site.nodes if isinstance(n, ast.Subscript)}
+    node = site.some(ast.List, ast.Tuple, ast.Set, ast.Dict, where=lambda n: is_read(n) and id(n) not in subscripts)
+    if node is None:
+        return None
+    is_dict = isinstance(node, ast.Dict)
+
+    def expect() -> None:
+        mark(node)
+        if is_dict:
+            node.keys.append(expression("'new'"))
+            node.values.append(expression("[1, 2]"))
+        else:
+            node.elts.append(expression("'new'"))
+
+    return Made(repairs.add_item(site.span(node), "'new': [1, 2]" if is_dict else "'new'"), expect)
+
+
+def add_argument(site: Site) -> Made | None:
+    node = site.some(ast.Call)
+    if node is None:
+        return None
+
+    def expect() -> None:
+        mark(node)
+        node.keywords.append(ast.keyword("new", expression("torch.float32")))
+
+    return Made(repairs.add_argument(site.span(node), "new=torch.float32"), expect)
+
+
+def add_base(site: Site) -> Made | None:
+    node = site.some(ast.ClassDef)
+    if node is None:
+        return None
+    first = site.chance.random() < 0.5
+
+    def expect() -> None:
+        node.bases.insert(0 if first else len(node.bases), expression("mixins.New"))
+
+    return Made(repairs.add_base(site.place(node), "mixins.New", first), expect)
+
+
+def base_to_front(site: Site) -> Made | None:
+    node = site.some(ast.ClassDef, where=lambda n: len(n.bases) > 1)
+    if node is None:
+        return None
+    index = site.chance.randint(1, len(node.bases) - 1)
+
+    def expect() -> None:
+        node.bases.insert(0, node.bases.pop(index))
+
+    return Made(repairs.base_to_front(site.place(node), index), expect, moves=True)
+
+
+def add_parameters(site: Site) -> Made | None:
+    node = site.some(*FUNCTIONS, where=lambda n: n.args.kwarg is None)
+    if node is None:
+        return None
+    named = bool(node.args.vararg or node.args.kwonlyargs)
+    text = "new: int = 0, **rest" if named else "*args, new: int = 0, **rest"
+    text = site.chance.choice([text, "**rest"])
+
+    def expect() -> None:
+        more = new(f"def f({'*, ' * (named and 'new' in text)}{text}): pass")[0].args
+        node.args.vararg = node.args.vararg or more.vararg
+        node.args.kwonlyargs += more.kwonlyargs
+        node.args.kw_defaults += more.kw_defaults
+        node.args.kwarg = more.kwarg
+
+    return Made(repairs.add_parameters(site.place(node), text), expect)
+
+
+def remove_parameters(site: Site) -> Made | None:
+    def all_of(node: Any) -> list[Any]:
+        arguments = node.args
+        return [
+            *arguments.posonlyargs,
+            *arguments.args,
+            *arguments.kwonlyargs,
+            *filter(None, (arguments.vararg, arguments.kwarg)),
+        ]
+
+    node = site.some(*FUNCTIONS, where=lambda n: bool(all_of(n)))
+    if node is None:
+        return None
+    chosen = site.chance.sample(all_of(node), site.chance.randint(1, min(2, len(all_of(node)))))
+    arguments = node.args
+    lone = bool(arguments.kwonlyargs) and arguments.vararg is None
+    names = [a.arg for a in chosen]
+
+    def expect() -> None:
+        positional = [*arguments.posonlyargs, *arguments.args]
+        defaults = [None] * (len(positional) - len(arguments.defaults)) + arguments.defaults
+        kept = [(a, d) for a, d in zip(positional, defaults, strict=True) if a not in chosen]
+        arguments.defaults = [d for _, d in kept if d is not None]
+        arguments.posonlyargs = [a for a in arguments.posonlyargs if a not in chosen]
+        arguments.args = [a for a in arguments.args if a not in chosen]
+        named = [(a, d) for a, d in zip(arguments.kwonlyargs, arguments.kw_defaults, strict=True) if a not in chosen]
+        arguments.kwonlyargs, arguments.kw_defaults = [a for a, _ in named], [d for _, d in named]
+        arguments.vararg = None if arguments.vararg in chosen else arguments.vararg
+        arguments.kwarg = None if arguments.kwarg in chosen else arguments.kwarg
+
+    refuse = ""
+    if any("#" in site.text_of(a) for a in chosen):
+        refuse = "a comment in it"
+    if arguments.vararg in chosen and set(arguments.kwonlyargs) - set(chosen):
+        return None  # what follows would be given by place
+    needs_star = lone and not set(arguments.kwonlyargs) - set(chosen)
+    needs_slash = bool(arguments.posonlyargs) and not set(arguments.posonlyargs) - set(chosen)
+    return Made(
+        repairs.remove_parameters(
+            site.place(node), *names, *(["*"] if needs_star else []), *(["/"] if needs_slash else [])
+        ),
+        expect,
+        moves=True,
+        may_refuse=refuse,
+    )
+
+
+# -- statements -------------------------------------------------------------------------------------------------------
+
+GUARD = "reject(type(self), config)"
+
+
+def _lines(body: list[ast.stmt]) -> list[list[ast.stmt]]:
+    """The statements of a body by the lines that they share; a docstring is a line of its own."""
+    lines: list[list[ast.stmt]] = []
+    for index, statement in enumerate(body):
+        shares = index > 0 and body[index - 1].end_lineno == statement.lineno
+        if shares and not (index == 1 and is_text(body[0])):
+            lines[-1].append(statement)
+        else:
+            lines.append([statement])
+    return lines
+
+
+def _first_index(body: list[ast.stmt], moved: ast.stmt | None = None) -> int:
+    """Where the first statement goes when ``moved`` is away: behind the docstring, and lines of imports."""
+    lines = _lines(body)
+    index = int(is_text(body[0]) and body[0] is not moved)
+    for line in lines[index:]:
+        if not all(isinstance(s, (ast.Import, ast.ImportFrom)) or s is moved for s in line):
+            break
+        index += len(line)
+    return index
+
+
+def first_statement(site: Site) -> Made | None:
+    node = site.some(*FUNCTIONS)
+    if node is None:
+        return None
+    text = site.chance.choice([GUARD, "if not READY:\n    raise ImportError"])
+
+    def expect() -> None:
+        index = _first_index(node.body)
+        node.body[index:index] = new(text)
+
+    return Made(repairs.first_statement(site.place(node), text), expect)
+
+
+def _own(node: Any) -> list[Any]:
+    """The statements of a function, in whatever block, without those of what it defines."""
+    found = []
+    for child in ast.iter_child_nodes(node):
+        if isinstance(child, ast.stmt):
+            found.append(child)
+        if not isinstance(child, (ast.expr, ast.ClassDef, *FUNCTIONS)):
+            found += _own(child)
+    return found
+
+
+def _is_simple(statement: Any) -> bool:
+    return not hasattr(statement, "body") and not isinstance(statement, ast.Match)
+
+
+def move_first(site: Site) -> Made | None:
+    function = site.some(*FUNCTIONS)
+    if function is None:
+        return None
+    simple = [s for s in _own(function) if _is_simple(s) and isinstance(s, (ast.Expr, ast.Assign))]
+    simple = [s for s in simple if not (s is function.body[0] and has_docstring(function))]
+    if not simple:
+        return None
+    moved = site.chance.choice(simple)
+
+    def expect() -> None:
+        body, _ = block_of(site.tree, moved)
+        first = _first_index(function.body, moved)
+        function.body[first:first] = new(GUARD)
+        body.remove(moved)
+
+    inner = "a comment in it" if "#" in site.text_of(moved) else ""
+    return Made(
+        repairs.move_first(site.place(function), site.place(moved), GUARD), expect, moves=True, may_refuse=inner
+    )
+
+
+def add_member(site: Site) -> Made | None:
+    node = site.some(ast.ClassDef)
+    if node is None:
+        return None
+    text = site.chance.choice(["keep = ['a']", "keep: list = ['a']\nkept = keep", "def tie(self):\n    return self.x"])
+    bound = [s.name for s in node.body if isinstance(s, (ast.ClassDef, *FUNCTIONS))]
+    after = tuple(site.chance.sample(bound, 1)) if bound and site.chance.random() < 0.4 else ()
+    where = site.chance.choice(["top", "methods", "end"])
+
+    def expect() -> None:
+        index = _member_index(node, after, where)
+        while 0 < index < len(node.body) and _share_line(node.body[index - 1], node.body[index]):
+            index += 1  # a line is not parted
+        node.body[index:index] = new(text)
+
+    return Made(repairs.add_member(site.place(node), text, after, where), expect)
+
+
+def _share_line(first: ast.stmt, second: ast.stmt) -> bool:
+    return first.end_lineno == second.lineno
+
+
+def _member_index(node: ast.ClassDef, after: tuple[str, ...], where: str) -> int:
+    named = [i for i, s in enumerate(node.body) if getattr(s, "name", None) in after]
+    if named:
+        return named[-1] + 1
+    if where == "end":
+        return len(node.body)
+    if where == "methods":
+        return next((i for i, s in enumerate(node.body) if isinstance(s, FUNCTIONS)), len(node.body))
+    return int(has_docstring(node))
+
+
+def _some_simple(site: Site) -> Any:
+    functions = [n for n in site.nodes if isinstance(n, FUNCTIONS)]
+    found = [
+        s
+        for f in functions
+        for s in _own(f)
+        if _is_simple(s) and not is_filler(s) and not (s is f.body[0] and has_docstring(f))
+    ]
+    return site.chance.choice(found) if found else None
+
+
+def put_under(site: Site) -> Made | None:
+    node = _some_simple(site)
+    if node is None:
+        return None
+
+    def expect() -> None:
+        (condition,) = new("if self.tied and not x: pass")
+        body, index = block_of(site.tree, node)
+        condition.body = [node]
+        body[index] = condition
+
+    return Made(repairs.put_under(site.place(node), "self.tied and not x"), expect)
+
+
+def statement_below(site: Site) -> Made | None:
+    node = _some_simple(site)
+    if node is None:
+        return None
+    text = site.chance.choice(["added = 1", "if self.tied:\n    self.tie()"])
+
+    def expect() -> None:
+        body, index = block_of(site.tree, node)
+        body[index + 1 : index + 1] = new(text)
+
+    return Made(repairs.statement_below(site.place(node), text), expect, may_refuse=_not_alone(site, node))
+
+
+def replace_statement(site: Site) -> Made | None:
+    node = _some_simple(site)
+    if node is None:
+        return None
+    text = site.chance.choice(["added = 1", "if self.tied:\n    self.tie()"])
+
+    def expect() -> None:
+        body, index = block_of(site.tree, node)
+        body[index : index + 1] = new(text)
+
+    inner = "a comment in it" if "#" in site.text_of(node) else ""
+    return Made(
+        repairs.replace_statement(site.place(node), text),
+        expect,
+        may_refuse=inner or ("\n" in text and _not_alone(site, node)) or "",
+    )
+
+
+def _not_alone(site: Site, node: Any) -> str:
+    """Why a statement may not be parted from its line."""
+    (first, column), (last, end) = site.place(node), site.places.end(node)
+    before, behind = site.places.lines[first - 1][: column - 1], site.places.lines[last - 1][end - 1 :].strip()
+    return "shares its line" if before.strip() or (behind and not behind.startswith("#")) else ""
+
+
+def append_in_block(site: Site) -> Made | None:
+    node = site.some(ast.stmt)
+    if node is None:
+        return None
+    body, _ = block_of(site.tree, node)
+    share = len(_lines(body)) < len(body) or not all(site.begins_line(s) for s in body)
+
+    def expect() -> None:
+        body.extend(new("added = 1"))
+
+    return Made(
+        repairs.append_in_block(site.place(node), "added = 1"), expect, may_refuse="shares its line" if share else ""
+    )
+
+
+def remove_comment(site: Site) -> Made | None:
+    found = [t for t in site.comments if "coding" not in t.string]
+    if not found:
+        return None
+    token = site.chance.choice(found)
+    span = Span(token.start[0], token.start[1] + 1, token.end[0], token.end[1] + 1)
+    return Made(repairs.remove_comment(span), lambda: None, loses=(token.string.rstrip(),))
+
+
+def import_name(site: Site) -> Made:
+    asked = site.chance.choice(
+        [
+            ("acme.parts.tying", "GUARD", "acme.models.oak"),
+            ("acme.parts.mixins", "Mixin", "acme.models.oak"),
+            ("acme.models.oak.layers", "delta", "acme.models.oak"),
+            ("dataclasses", "dataclass", ""),
+            ("torch", "", ""),
+            ("acme.parts.a_module_with_a_long_name.in_a_package_with_a_long_name", "a_name_that_is_long_as_well", "x"),
+        ]
+    )
+    # What the tree must be is for ``judge`` to say: the name can be in many places.
+    return Made(repairs.import_name(*asked), lambda: None, may_refuse="it may be there")
+
+
+KINDS: dict[str, Callable[[Site], Made | None]] = {
+    f.__name__: f
+    for f in (
+        replace_text,
+        remove_comment,
+        append_line,
+        append_in_block,
+        decorate,
+        add_item,
+        add_argument,
+        add_base,
+        base_to_front,
+        add_parameters,
+        remove_parameters,
+        first_statement,
+        move_first,
+        add_member,
+        put_under,
+        statement_below,
+        replace_statement,
+        import_name,
+    )
+}
