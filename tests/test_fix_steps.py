@@ -86,6 +86,11 @@ CASES = {
         at("class", repairs.decorate, "final"),
         "x\n\f@final\nclass A:\n    y = 1\n",
     ),
+    "appended-below-the-whole-of-a-line": (
+        "if x:\n  y; z = (\n  1)  # why\nw\n",
+        at("y", repairs.append_in_block, "added"),
+        "if x:\n  y; z = (\n  1)  # why\n  added\nw\n",
+    ),
     "import-below-a-line-of-several-statements": (
         'import os; x = """\nno\n"""\n',
         IMPORT,
@@ -135,6 +140,11 @@ def test_step(text: str, step: Step | Callable[[str], Step], expected: str) -> N
 def test_module_that_is_imported_is_not_imported_again() -> None:
     with pytest.raises(NotEditable, match="changes nothing"):
         made("import torch, sys\n", repairs.import_name("torch", ""))
+
+
+def test_nothing_is_appended_to_a_block_in_the_line_of_its_header() -> None:
+    with pytest.raises(NotEditable, match="line of its header"):
+        made("for x in y: z\nw\n", at("z", repairs.append_in_block, "added"))
 
 
 def test_compound_statement_goes_under_no_condition() -> None:

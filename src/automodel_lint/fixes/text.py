@@ -34,12 +34,15 @@ def append_in_block(draft: Draft, line: int, column: int, text: str) -> list[Cha
     """Write a statement at the end of the block that another stands in: below its last statement."""
     node = draft.statement(line, column)
     blocks = [b for n in ast.walk(draft.syntax) for b in vars(n).values() if isinstance(b, list) and node in b]
-    last = blocks[0][-1]
+    first, last = blocks[0][0], blocks[0][-1]
     if last in draft.syntax.body:
         return append_line(draft, text)
-    end = draft.line_end(draft.node_end(last))
+    start = draft.node_offset(first)
+    if not draft.begins_line(start):
+        raise NotEditable("the block stands in the line of its header")
+    end = draft.logical_end(draft.node_end(last))
     gap = draft.newline * (2 if hasattr(last, "body") else 1)
-    return [Change(end, end, gap + draft.laid_out(text, draft.indent_at(draft.node_offset(node))))]
+    return [Change(end, end, gap + draft.laid_out(text, draft.indent_at(start)))]
 
 
 def decorate(draft: Draft, line: int, column: int, text: str) -> list[Change]:
