@@ -119,7 +119,7 @@ UNNAMED = {
     "another-name": _body(ASKED, f"    {HEAD} = self.model.embed.weight"),
     "a-new-parameter": _body(ASKED, f"    {HEAD} = nn.Parameter({SOURCE})"),
     "turned-round": _body(ASKED, f"    {SOURCE} = {HEAD}"),
-    "contradicted": Edit(FIR, POLICY, POLICY + KEYS.replace("_tied", "_nemo_tied").replace("model.embed", "embed")),
+    "contradicted": Edit(FIR, POLICY, POLICY + KEYS.replace("_tied", "_nemo_tied").replace("embed_tokens", "norm")),
 }
 
 

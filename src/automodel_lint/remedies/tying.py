@@ -5,18 +5,17 @@ from __future__ import annotations
 import ast
 import difflib
 import re
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 
 from automodel_lint.domain.model_class import ModelClass
 from automodel_lint.domain.spelling import spelled
 from automodel_lint.domain.tie_policy import KEYS, POLICY, policy_of_code
 from automodel_lint.domain.tied_names import TiedNames, declared, fits, tied_names
 from automodel_lint.domain.tying import Tying
-from automodel_lint.findings import Span
 from automodel_lint.inference.bindings import parts_of
 from automodel_lint.inference.values import Ref
 from automodel_lint.remedies.tie_gate import gate, own_methods
-from automodel_lint.repairs import Repair, Step, add_member, place_of, repair, replace_text
+from automodel_lint.repairs import Repair, Step, add_member, place_of, repair, replace_text, text_behind
 
 _ATTRIBUTES = re.compile(r"[A-Za-z_]\w*(\.[A-Za-z_]\w*)+")  # no index between the dots
 _ALIKE = 0.9
@@ -25,7 +24,7 @@ _WIDE = 90
 
 def policy(model: ModelClass) -> Repair | None:
     """The policy that the code keeps, at the top of the class; one under a misspelled name gets the right name."""
-    renamed = _renamed(model, POLICY, [Ref])
+    renamed = _renamed(model, POLICY, _is_policy)
     if renamed is not None:
         return repair(f"Call it `{POLICY}`", renamed)
     member, spelling = policy_of_code(model), spelled(model.project, model.entity.module, "TieSupport")
@@ -40,12 +39,14 @@ def keys(model: ModelClass) -> Repair | None:
     names = tied_names(model)
     if names is None:
         return None
-    renamed = _renamed(model, KEYS, [dict], names)
+    renamed = _renamed(model, KEYS, lambda value: value == names)
+    if renamed is not None:
+        return repair(f"Call it `{KEYS}`", renamed)
     items = [f'"{alias}": "{source}"' for alias, source in names.items()]
     text = "{" + ", ".join(items) + "}"
     if len(text) > _WIDE:
         text = "{\n" + "".join(f"    {item},\n" for item in items) + "}"
-    return repair(f"Declare `{KEYS}`", renamed or _declared(model, KEYS, text, after=(POLICY,)))
+    return repair(f"Declare `{KEYS}`", _declared(model, KEYS, text, after=(POLICY,)))
 
 
 def method(model: ModelClass) -> Repair | None:
@@ -106,23 +107,22 @@ def _declared(model: ModelClass, name: str, value: str, annotation: str = "", af
     for statement in model.entity.node.body:
         is_open = isinstance(statement, ast.AnnAssign) and statement.value is None
         if is_open and isinstance(statement.target, ast.Name) and statement.target.id == name:
-            end = model.project.tree.span(model.path, statement)
-            return replace_text(Span(end.end_line, end.end_column, end.end_line, end.end_column), f" = {value}")
+            return text_behind(model.project.tree.span(model.path, statement), f" = {value}")
     typed = f"{name}: {annotation}" if annotation else name
     return add_member(_place(model), f"{typed} = {value}", after=after)
 
 
-def _renamed(model: ModelClass, name: str, kinds: list[type], wanted: object = None) -> Step | None:
+def _is_policy(value: object) -> bool:
+    return isinstance(value, Ref) and value.fqn.split(".")[-2:-1] == ["TieSupport"]
+
+
+def _renamed(model: ModelClass, name: str, is_meant: Callable[[object], bool]) -> Step | None:
     """The right name for a definition in the class body that has a misspelled one, which nobody else uses."""
-    tree = model.project.tree
-    for target, word in _assigned(model):
-        if not _is_misspelled(model, word, name):
-            continue
-        values = [v for member in model.local(word) for v in model.member_values(member) or [None]]
-        if len(values) == 1 and type(values[0]) in kinds and (wanted is None or values[0] == wanted):
-            is_member = not isinstance(values[0], Ref) or values[0].fqn.split(".")[-2:-1] == ["TieSupport"]
-            if is_member:
-                return replace_text(tree.span(model.path, target), name)
+    for target in _assigned(model):
+        if _is_misspelled(model, target.id, name):
+            values = [v for member in model.local(target.id) for v in model.member_values(member) or [None]]
+            if len(values) == 1 and is_meant(values[0]):
+                return replace_text(model.project.tree.span(model.path, target), name)
     return None
 
 
@@ -134,9 +134,10 @@ def _is_misspelled(model: ModelClass, word: str, name: str) -> bool:
     return sum(bool(re.search(rf"\b{word}\b", line)) for line in lines) == 1
 
 
-def _assigned(model: ModelClass) -> Iterator[tuple[ast.Name, str]]:
+def _assigned(model: ModelClass) -> Iterator[ast.Name]:
+    """The names that the class body itself assigns a value, one to a statement."""
     for statement in model.entity.node.body:
         if isinstance(statement, (ast.Assign, ast.AnnAssign)) and statement.value is not None:
             targets = statement.targets if isinstance(statement, ast.Assign) else [statement.target]
             if len(targets) == 1 and isinstance(targets[0], ast.Name):
-                yield targets[0], targets[0].id
+                yield targets[0]
