@@ -73,6 +73,11 @@ class _Signature:
         stored = any(isinstance(n, ast.Name) and n.id == name and not isinstance(n.ctx, ast.Load) for n in nodes)
         return stored or any(isinstance(n, ast.arg) and n.arg == name for n in nodes)
 
+    def is_commented(self, parameter: ast.arg) -> bool:
+        """Whether a comment stands beside a parameter below the ``def``, where it would be left without it."""
+        lines = self.model.project.tree.lines(self.model.path)[parameter.lineno - 1 : parameter.end_lineno]
+        return parameter.lineno > self.function.lineno and any("#" in line for line in lines)
+
     def replace(self, node: ast.AST, old: str, new: str) -> bool:
         """Write ``new`` for a node whose text begins with ``old``; tell whether it does (in f-strings it may not)."""
         span = self.span(node)
@@ -93,7 +98,7 @@ def taking_config(model: ModelClass, function: Function) -> Repair | None:
         return None
     receiver, config, rest = parts
     extras = [a for a in rest if a is not config]
-    if any(made.uses(a.arg) for a in extras):
+    if any(made.uses(a.arg) or made.is_commented(a) for a in extras):
         return None
     if not (
         _with_receiver(made, receiver, config, instance=not was & {_CLASSMETHOD, _STATIC})
@@ -133,9 +138,7 @@ def _decorate(made: _Signature) -> bool:
     if _CLASSMETHOD in made.decorators:
         return True
     for decorator in made.function.decorator_list:
-        was = made.fqns(decorator)
-        if was & {_STATIC, *_PROPERTIES}:
-            made.unsafe = made.unsafe or bool(was & _PROPERTIES)
+        if made.fqns(decorator) & {_STATIC, *_PROPERTIES}:
             made.steps.append(replace_text(made.span(decorator), "classmethod"))
             return True
     if not all(fqn.startswith("typing.") for fqn in made.decorators):
