@@ -4,9 +4,10 @@ from __future__ import annotations
 
 import ast
 import sys
-from collections.abc import Iterator
+from collections import defaultdict
+from collections.abc import Iterable, Iterator
 
-from automodel_lint.inference.bindings import absolute_module, branches, dotted
+from automodel_lint.inference.bindings import FUNCTIONS, absolute_module, branches, collect, dotted
 from automodel_lint.inference.names import Module, Names
 from automodel_lint.source import remembered
 
@@ -15,6 +16,11 @@ _AT_HAND = frozenset(
     "torch transformers numpy safetensors huggingface_hub tokenizers yaml packaging regex tqdm filelock fsspec"
     " typing_extensions sympy networkx jinja2".split()
 )
+_SIMPLE = (ast.Assign, ast.AnnAssign, ast.AugAssign, ast.Import, ast.ImportFrom, ast.ClassDef, *FUNCTIONS)
+_ANY = {"*", "__getattr__"}  # what makes that a module may have any name
+
+Target = tuple[str, tuple[str, ...]]  # a module, and the names that are taken from it
+Assumed = dict[str, list[Target]]  # what packages import that is not in their source (yet)
 
 
 class Importing:
@@ -24,8 +30,8 @@ class Importing:
     cannot do without.
     """
 
-    def __init__(self, names: Names, start: Module):
-        self.names = names
+    def __init__(self, names: Names, start: Module, assumed: Assumed | None = None):
+        self.names, self.assumed = names, assumed or {}
         self.modules: dict[str, Module] = {}
         self.libraries: set[str] = set()
         self._needed: set[str] = set()
@@ -44,79 +50,169 @@ class Importing:
         self.modules[name] = module
         if sure:
             self._needed.add(name)
-        for target, always in imports_of(self.names, module):
-            yield target, sure and always
+        yield from ((target, sure and always) for target, always in imports_of(self.names, module))
+        yield from ((target, False) for target, _ in self.assumed.get(name, ()))
 
-    def libraries_beyond(self, other: Importing | None) -> set[str]:
+    def libraries_beyond(self, other: Importing) -> set[str]:
         """Return the libraries that neither torch, transformers nor ``other`` need, and Python does not have."""
-        known = _AT_HAND | sys.stdlib_module_names | (other.libraries if other else set())
-        return {library for library in self.libraries if library and library not in known}
+        return {name for name in self.libraries - other.libraries - _AT_HAND if name not in sys.stdlib_module_names}
+
+    def leading_to(self, package: str) -> set[str]:
+        """Return the modules from which importing comes to a package, or to a module in it."""
+        importers = defaultdict(list)
+        for name, module in self.modules.items():
+            for target, _ in (*imports_of(self.names, module), *self.assumed.get(name, ())):
+                importers[target].append(name)
+        found: set[str] = set()
+        todo = [name for target in importers if _is_inside(target, package) for name in importers[target]]
+        while todo:
+            name = todo.pop()
+            if name not in found:
+                found.add(name)
+                todo += importers[name]
+        return found
+
+
+def _is_inside(name: str, package: str) -> bool:
+    return f"{name}.".startswith(f"{package}.")
+
+
+# -- statements -----------------------------------------------------------------------------------------------------
 
 
 @remembered
 def imports_of(names: Names, module: Module) -> tuple[tuple[str, bool], ...]:
     """Return the modules that importing one imports, with the packages around them; of each whether it surely is."""
-    found = {}
+    found: dict[str, bool] = {}
     for statement, sure in _run(module.syntax.body, True):
         by_statement = isinstance(statement, (ast.Import, ast.ImportFrom))
-        for target in _targets(statement, module, names) if by_statement else _named_in_call(statement):
+        for target, taken in _targets(statement, module.package):
             parts = target.split(".")
-            for number in range(1, len(parts) + 1):
-                name = ".".join(parts[:number])
+            inner = [f"{target}.{name}" for name in taken if names.at_hand(target)]
+            reached = [".".join(parts[:n]) for n in range(1, len(parts) + 1)] + [n for n in inner if names.path_of(n)]
+            for name in reached:
                 found[name] = found.get(name, False) or (sure and by_statement)
     return tuple(found.items())
 
 
+@remembered
+def _steps(names: Names, module: Module) -> tuple[tuple[frozenset[str], tuple[Target, ...]], ...]:
+    """What each statement of a module binds and imports when the module is run, in order."""
+    found = []
+    for statement, _ in _run(module.syntax.body, True):
+        bindings = collect([statement], module.package) if isinstance(statement, _SIMPLE) else None
+        bound = {*bindings.names, *("*" for _ in bindings.stars)} if bindings else set()
+        found.append((frozenset(bound), tuple(_targets(statement, module.package))))
+    return tuple(found)
+
+
 def _run(body: list[ast.stmt], sure: bool) -> Iterator[tuple[ast.stmt, bool]]:
+    """Yield the statements that importing may run, each with whether it surely does."""
     for statement in body:
         inner = list(branches(statement))
         if isinstance(statement, ast.If) and dotted(statement.test).rpartition(".")[2] == "TYPE_CHECKING":
             inner = [(statement.orelse, True)]
-        elif isinstance(statement, ast.ClassDef):
-            inner = [(statement.body, True)]
         yield statement, sure
         for branch, always in inner:
             yield from _run(branch, sure and always)
 
 
-def _targets(statement: ast.Import | ast.ImportFrom, module: Module, names: Names) -> Iterator[str]:
+def _targets(statement: ast.stmt, package: str) -> Iterator[Target]:
+    """Yield what a statement imports; ``safe_import_from("a.b", "c")`` and ``import_module("a.b")`` import, too."""
     if isinstance(statement, ast.Import):
-        yield from (alias.name for alias in statement.names)
-        return
-    target = absolute_module(statement, module.package)
-    yield target
-    if names.at_hand(target):
-        submodules = (f"{target}.{alias.name}" for alias in statement.names)
-        yield from (name for name in submodules if names.path_of(name))
+        yield from ((alias.name, ()) for alias in statement.names)
+    elif isinstance(statement, ast.ImportFrom):
+        taken = tuple(alias.name for alias in statement.names if alias.name != "*")
+        yield absolute_module(statement, package), taken
+    else:
+        value = getattr(statement, "value", None)
+        if isinstance(value, ast.Call) and "import" in dotted(value.func):
+            texts = [a.value for a in value.args if isinstance(a, ast.Constant) and isinstance(a.value, str)]
+            yield from ((text, tuple(texts[1:2])) for text in texts[:1])
 
 
-def _named_in_call(statement: ast.stmt) -> Iterator[str]:
-    """``safe_import_from("a.b", "c")``, ``import_module("a.b")``: a call that imports by name, and may do without."""
-    value = getattr(statement, "value", None)
-    if isinstance(value, ast.Call) and "import" in dotted(value.func):
-        yield from (a.value for a in value.args[:1] if isinstance(a, ast.Constant) and isinstance(a.value, str))
+# -- running --------------------------------------------------------------------------------------------------------
 
 
-def can_import(names: Names, package: Module, source: Module) -> bool:
+class _HalfDone(Exception):
+    """A name is imported from a module that has not got to it yet."""
+
+
+class _Run:
+    """Imports of one process, played through statement by statement; every branch runs."""
+
+    def __init__(self, names: Names, assumed: Assumed):
+        self.names, self.assumed = names, assumed
+        self.bound: dict[str, set[str]] = {}  # of each module that was begun
+        self.done: set[str] = set()
+
+    def enter(self, name: str) -> None:
+        """Import a module; raises :class:`_HalfDone` if that fails."""
+        module = self.names.module(name) if self.names.at_hand(name) else None
+        if module is None or name in self.bound:
+            return
+        if "." in name:
+            self.enter(name.rpartition(".")[0])
+        if name in self.bound:
+            return
+        self.bound[name] = set()
+        for target in self.assumed.get(name, ()):  # at the worst place: before the package has any name
+            self._take(*target)
+        for bound, targets in _steps(self.names, module):
+            for target in targets:
+                self._take(*target)
+            self.bound[name] |= bound
+        self.done.add(name)
+
+    def _take(self, target: str, taken: tuple[str, ...]) -> None:
+        self.enter(target)
+        for name in taken:
+            known = self.bound.get(target, _ANY) if target not in self.done else _ANY
+            if name in known or known & _ANY:
+                continue
+            inner = f"{target}.{name}"
+            if self.names.path_of(inner) is None:
+                raise _HalfDone
+            self.enter(inner)
+
+
+def _fails(names: Names, entry: str, assumed: Assumed) -> bool:
+    try:
+        _Run(names, assumed).enter(entry)
+    except (_HalfDone, RecursionError):
+        return True
+    return False
+
+
+# -- what packages may do -------------------------------------------------------------------------------------------
+
+
+def can_import(names: Names, package: Module, source: Module, registered: Iterable[tuple[str, str]]) -> bool:
     """Tell whether a package's ``__init__`` can import one of its modules without harm to whoever imports the package.
 
-    It cannot where a module outside it, that the source needs, itself imports from the package: whoever comes to that
-    one first would find it half done. Nor where the source needs names of the ``__init__`` itself, or a library that
-    so far the package could do without.
+    It cannot where somebody who comes to one of the modules around first would find another one half done, be it that
+    the other packages import their ``registered`` classes (module and name), too. Nor where the package could do
+    without a library so far that the source needs.
     """
     needed = Importing(names, source)
     if needed.libraries_beyond(Importing(names, package)):
         return False
-    inside = f"{package.name}."
-    for name, module in needed.modules.items():
-        if name == package.name:
-            continue
-        if not name.startswith(inside):
-            if any(f"{t}.".startswith(inside) for t, _ in imports_of(names, module)):
-                return False
-        elif any(_takes_names_of(statement, module, package, names) for statement, _ in _run(module.syntax.body, True)):
-            return False
-    return True
+    assumed = _missing(names, package.name.rpartition(".")[0], registered)
+    assumed.setdefault(package.name, []).append((source.name, ()))
+    entries = Importing(names, source, assumed).leading_to(package.name)
+    return not any(_fails(names, entry, assumed) for entry in sorted({*entries, package.name}))
+
+
+def _missing(names: Names, models: str, registered: Iterable[tuple[str, str]]) -> Assumed:
+    """The registered classes that the packages of a folder do not import themselves, by package."""
+    found: Assumed = {}
+    for module, cls in dict.fromkeys(registered):
+        if module.startswith(f"{models}."):
+            package = ".".join(module.split(".")[: models.count(".") + 2])
+            parsed = names.module(package) if package != module else None
+            if parsed is not None and not parsed.bindings.real(cls):
+                found.setdefault(package, []).append((module, (cls.partition(".")[0],)))
+    return found
 
 
 def is_imported_with_care(package: Module, source: Module) -> bool:
@@ -134,10 +230,3 @@ def is_imported_with_care(package: Module, source: Module) -> bool:
 
 def _texts(tree: ast.Module) -> Iterator[str]:
     return (n.value for n in ast.walk(tree) if isinstance(n, ast.Constant) and isinstance(n.value, str))
-
-
-def _takes_names_of(statement: ast.stmt, module: Module, package: Module, names: Names) -> bool:
-    """Whether a statement imports something from the package's own ``__init__``, not one of its modules."""
-    if not isinstance(statement, ast.ImportFrom) or absolute_module(statement, module.package) != package.name:
-        return False
-    return any(names.path_of(f"{package.name}.{alias.name}") is None for alias in statement.names)

@@ -10,7 +10,7 @@ from automodel_lint.inference.names import ClassEntity
 from automodel_lint.repairs import Repair, add_base, base_to_front, place_of, repair
 
 
-def with_base(model: ModelClass, name: str, first: bool) -> Repair | None:
+def with_base(model: ModelClass, name: str, first: bool, unsafe: bool = False) -> Repair | None:
     """A base of the framework put first or last, and imported; nothing where Python would refuse the order of bases."""
     entity, classes = model.entity, model.classes
     spelling = spelled(model.project, entity.module, name)
@@ -22,7 +22,7 @@ def with_base(model: ModelClass, name: str, first: bool) -> Repair | None:
     if not classes.can_be_ordered([added, *bases] if first else [*bases, added]):
         return None
     place = place_of(model.project.tree.span(model.path, entity.node))
-    return repair(f"Derive from `{name}`", add_base(place, text, first), needed)
+    return repair(f"Derive from `{name}`", add_base(place, text, first), needed, unsafe=unsafe)
 
 
 def _registered_base(model: ModelClass) -> bool:

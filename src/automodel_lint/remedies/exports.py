@@ -140,7 +140,10 @@ def _is_to_be_left(model: ModelClass, package: Module, source: Module) -> bool:
     """Whether importing the class could do harm, or undo what the author of the package did on purpose."""
     taken = model.name in package.bindings.names
     lazy = bool(package.bindings.live("__getattr__")) or "sys.modules[__name__]" in ast.unparse(package.syntax)
-    return taken or lazy or is_imported_with_care(package, source) or not can_import(model.names, package, source)
+    if taken or lazy or is_imported_with_care(package, source):
+        return True
+    registered = [(r.module, r.cls) for r in model.project.architectures]
+    return not can_import(model.names, package, source, registered)
 
 
 def _is_empty(package: Module) -> bool:

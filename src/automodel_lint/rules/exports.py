@@ -140,7 +140,8 @@ def checkpointing_mixin_order(model: ModelClass) -> Iterator[Finding]:
         return
     if not model.has_ancestor(MIXIN):
         if not model.has_opaque_base and model.project.knows(MIXIN):
-            repair = bases.with_base(model, MIXIN, first=True)
+            replaces = any(_shadows(model, ancestor) for ancestor in model.mro[1:])
+            repair = bases.with_base(model, MIXIN, first=True, unsafe=replaces)
             yield model.finding(repair=repair, problem=f"does not derive from `{MIXIN}`")
         return
     for owner in reversed([a for a in model.mro if isinstance(a, ClassEntity) and model.classes.in_checkout(a)]):
