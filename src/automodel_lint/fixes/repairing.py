@@ -10,7 +10,7 @@ from collections import Counter
 from dataclasses import dataclass, field, replace
 
 from automodel_lint.baseline import unnumbered
-from automodel_lint.findings import Finding
+from automodel_lint.findings import Finding, Severity
 from automodel_lint.fixes.draft import Draft, NotEditable
 from automodel_lint.fixes.edits import Proposal, applied, combined, edits_of, proposed
 from automodel_lint.fixes.shapes import safety
@@ -122,7 +122,9 @@ class _Attempt:
         return self.session
 
     def _kinds(self) -> Counter[Kind]:
-        return Counter((f.code, f.path, f.symbol or "") for f in self.every)
+        """What there is, selected or not; what is only worth a look is no reason against a repair."""
+        counted = (f for f in self.every if f.severity != Severity.INFO)
+        return Counter((f.code, f.path, f.symbol or "") for f in counted)
 
     def _wanted(self) -> dict[str, list[Finding]]:
         """The findings to repair, by file."""
