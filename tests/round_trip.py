@@ -8,11 +8,17 @@ from __future__ import annotations
 
 import io
 import os
+import shutil
 import tokenize
 from collections import Counter
 from dataclasses import dataclass, field
+from functools import lru_cache
 from pathlib import Path
 
+import pytest
+
+from automodel_lint import source
+from automodel_lint.cache import FOLDER
 from automodel_lint.findings import Finding
 from automodel_lint.session import Request, Session
 
@@ -43,15 +49,20 @@ class Bench:
     @classmethod
     def lay(cls, root: Path, version: str) -> Bench:
         """Lay the Python files of a published version below ``root``, as hard links where the file system has them."""
-        source = unpacked(version)
-        for path in (source / "nemo_automodel").rglob("*.py"):
-            copy = root / path.relative_to(source)
+        package = unpacked(version)
+        for path in (package / "nemo_automodel").rglob("*.py"):
+            copy = root / path.relative_to(package)
             copy.parent.mkdir(parents=True, exist_ok=True)
             try:
                 os.link(path, copy)
             except OSError:
                 copy.write_bytes(path.read_bytes())
         return cls(root)
+
+    @staticmethod
+    def hasten(patch: pytest.MonkeyPatch) -> None:
+        """Let sessions share syntax trees, which nothing changes: parsing is half of a verdict's cost."""
+        patch.setattr(source, "parsed", lru_cache(maxsize=None)(source.parsed))
 
     def text(self, path: str) -> str:
         """Return the original text of a file."""
@@ -92,8 +103,17 @@ class Bench:
         return found
 
     def learn(self, targets: list[Target]) -> None:
-        """Lint the original files of all targets once."""
+        """Lint the original files of all targets once, and keep the verdicts."""
         self.before = {package: keys(found) for package, found in self.findings({}, targets).items()}
+        shutil.copytree(self.root / FOLDER, self._kept, dirs_exist_ok=True)
+
+    def forget(self) -> None:
+        """Go back to the verdicts on the original files, so that of what a batch left nothing has to be linted anew."""
+        shutil.copytree(self._kept, self.root / FOLDER, dirs_exist_ok=True)
+
+    @property
+    def _kept(self) -> Path:
+        return self.root / "verdicts"
 
     def new(self, texts: dict[str, str], targets: list[Target]) -> dict[str, list[Finding]]:
         """Return what is found beyond the findings of the original files, by package."""

@@ -31,7 +31,8 @@ class Injection:
     ``inject`` takes a file's text and the name of the class, and returns what it made of it, or ``None`` where the
     file has no place for this fault. ``into`` says which file it wants: the model's module, the ``__init__.py`` of the
     model package, the registry, or the module that allocates what the model pins. ``brings`` are codes that may stand
-    beside the injected one because the contracts say so.
+    beside the injected one because the contracts say so, ``leaves`` those of them that no repair mends. ``about`` are
+    codes that must be asked about as well, for the injected one to be found or to be mended.
     """
 
     code: str
@@ -39,6 +40,8 @@ class Injection:
     inject: Callable[[str, str], Injected | None]
     into: str = MODEL
     brings: tuple[str, ...] = ()
+    leaves: tuple[str, ...] = ()
+    about: tuple[str, ...] = ()
 
     @property
     def id(self) -> str:

@@ -26,13 +26,13 @@ def export_removed(text: str, cls: str) -> Injected | None:
     if found is None:
         return None
     last = text.endswith(f"\n\n\nModelClass = {cls}\n")
-    return Injected(cut(text, found).rstrip("\n") + "\n", text if last else None)
+    return Injected(cut(text, found).rstrip("\n") + "\n", _only_model(text) if last else None)
 
 
 def export_none(text: str, cls: str) -> Injected | None:
     """The export is empty."""
     found = _exported(text, cls)
-    return Injected(swapped(text, found.value, "None"), text) if found else None
+    return Injected(swapped(text, found.value, "None"), _only_model(text)) if found else None
 
 
 def export_of_another(text: str, cls: str) -> Injected | None:
@@ -40,7 +40,15 @@ def export_of_another(text: str, cls: str) -> Injected | None:
     found = _exported(text, cls)
     # What is derived from the model could be registered itself.
     others = [n for n in parsed(text).body if isinstance(n, ast.ClassDef) and "For" not in n.name]
-    return Injected(swapped(text, found.value, others[-1].name), text) if found and others else None
+    if found is None or not others:
+        return None
+    return Injected(swapped(text, found.value, others[-1].name), _only_model(text))
+
+
+def _only_model(text: str) -> str | None:
+    """The original, where the module has one class that an export could name; of several the repair names all."""
+    models = [n for n in parsed(text).body if isinstance(n, ast.ClassDef) and "For" in n.name]
+    return text if len(models) == 1 else None
 
 
 def _exported(text: str, cls: str) -> ast.Assign | None:
@@ -140,6 +148,8 @@ def mixin_behind(text: str, cls: str) -> Injected | None:
         return None
     second = node.bases[1]
     name = segment(text, second)
+    if name in ("nn.Module", "GenerationMixin", SYNC):  # none of these loads or saves
+        return None
     return Injected(swapped(swapped(text, second, MIXIN), node.bases[0], name), text)
 
 
@@ -205,7 +215,8 @@ def entry_in_other_case(text: str, cls: str) -> Injected | None:
 
 def entry_transposed(text: str, cls: str) -> Injected | None:
     """Two letters of the entry changed places."""
-    return _entry(text, cls, cls[0] + cls[2] + cls[1] + cls[3:])
+    at = next(i for i in range(1, len(cls)) if cls[i] != cls[i + 1])
+    return _entry(text, cls, cls[:at] + cls[at + 1] + cls[at] + cls[at + 2 :])
 
 
 def _entry(text: str, cls: str, wrong: str) -> Injected | None:
@@ -248,12 +259,12 @@ def _commented(text: str, cls: str, comment: str, left: str) -> Injected | None:
 
 
 INJECTIONS = [
-    Injection("NAM001", "noqa", stale_noqa),
-    Injection("NAM001", "beside-others", stale_beside_others),
-    Injection("NAM001", "with-reason", stale_with_reason),
-    Injection("NAM102", "cut-short", entry_cut_short, REGISTRY, brings=("NAM107",)),
-    Injection("NAM102", "in-other-case", entry_in_other_case, REGISTRY, brings=("NAM107",)),
-    Injection("NAM102", "transposed", entry_transposed, REGISTRY, brings=("NAM107",)),
+    Injection("NAM001", "noqa", stale_noqa, about=("NAM206",)),
+    Injection("NAM001", "beside-others", stale_beside_others, about=("NAM206",)),
+    Injection("NAM001", "with-reason", stale_with_reason, about=("NAM206",)),
+    Injection("NAM102", "cut-short", entry_cut_short, REGISTRY, brings=("NAM105", "NAM107")),
+    Injection("NAM102", "in-other-case", entry_in_other_case, REGISTRY, brings=("NAM105", "NAM107")),
+    Injection("NAM102", "transposed", entry_transposed, REGISTRY, brings=("NAM105", "NAM107")),
     Injection("NAM105", "removed", export_removed),
     Injection("NAM105", "none", export_none),
     Injection("NAM105", "of-another", export_of_another),

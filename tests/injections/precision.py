@@ -6,7 +6,7 @@ import ast
 import re
 
 from . import LAYERS, Injected, Injection
-from .source import assigned, class_in, cut, put_below, segment, swapped
+from .source import assigned, class_in, cut, method, put_below, segment, swapped
 
 STRICT, PLAIN = "_keep_in_fp32_modules_strict", "_keep_in_fp32_modules"
 # What is intrinsically fp32 in every model that has it; of the other patterns some pin what may be low as well.
@@ -24,13 +24,17 @@ def pattern_removed(text: str, cls: str) -> Injected | None:
 
 
 def lists_removed(text: str, cls: str) -> Injected | None:
-    """There is no list."""
-    if _needed(text, cls) is None:
+    """There is no list that has any of the patterns."""
+    name, strict = _needed(text, cls), assigned(text, cls, STRICT)
+    if name is None or strict is None:
         return None
-    for attribute in (STRICT, PLAIN):
-        found = assigned(text, cls, attribute)
-        text = cut(text, found) if found else text
-    return Injected(text)
+    rest = [p for p in _patterns(text, cls, PLAIN) if p not in _patterns(text, cls, STRICT)]
+    faulty = cut(text, strict)
+    plain = assigned(faulty, cls, PLAIN)
+    if plain is not None and plain.value is not None:
+        # What only the other list pins stays there: it is no part of this fault.
+        faulty = swapped(faulty, plain.value, _written(rest)) if rest else cut(faulty, plain)
+    return Injected(faulty)
 
 
 def pattern_misspelled(text: str, cls: str) -> Injected | None:
@@ -88,6 +92,9 @@ def _plainly(text: str, cls: str, form: str) -> Injected | None:
 
 def _needed(text: str, cls: str) -> str | None:
     """A pattern of the strict list without which something is unpinned."""
+    init = method(text, cls, "__init__")
+    if init is not None and PLAIN in segment(text, init):  # the constructor writes a list of its own
+        return None
     return next((p for n in NEEDED for p in _patterns(text, cls, STRICT) if p.endswith(n)), None)
 
 
@@ -158,7 +165,7 @@ def allocated_in_default_dtype(text: str, cls: str) -> Injected | None:
 
 
 def _allocated(text: str, dtype: str) -> Injected | None:
-    found = re.search(r"nn\.Parameter\(torch\.\w+\([^\n]*?(, dtype=torch\.float32)\)", text)
+    found = re.search(r"nn\.Parameter\(torch\.\w+\([^\n]*?(, dtype=torch\.float32)\)\)", text)
     if found is None:
         return None
     return Injected(text[: found.start(1)] + (f", {dtype}" if dtype else "") + text[found.end(1) :], text)
@@ -167,15 +174,18 @@ def _allocated(text: str, dtype: str) -> Injected | None:
 INJECTIONS = [
     Injection("NAM401", "pattern-removed", pattern_removed),
     Injection("NAM401", "lists-removed", lists_removed),
-    Injection("NAM401", "pattern-misspelled", pattern_misspelled, brings=("NAM402",)),
-    Injection("NAM404", "to", cast_to),
-    Injection("NAM404", "to-by-keyword", cast_to_by_keyword),
-    Injection("NAM404", "to-bfloat16", cast_to_bfloat16),
-    Injection("NAM404", "to-half", cast_to_half),
+    Injection("NAM401", "pattern-misspelled", pattern_misspelled, brings=("NAM402",), leaves=("NAM402",)),
+    # Where the cast was all that made a pinned tensor fp32, its allocation is low now.
+    Injection("NAM404", "to", cast_to, brings=("NAM408",)),
+    Injection("NAM404", "to-by-keyword", cast_to_by_keyword, brings=("NAM408",)),
+    Injection("NAM404", "to-bfloat16", cast_to_bfloat16, brings=("NAM408",)),
+    Injection("NAM404", "to-half", cast_to_half, brings=("NAM408",)),
     Injection("NAM406", "list-renamed", list_renamed),
     Injection("NAM406", "list-annotated", list_annotated),
     Injection("NAM406", "pattern-moved", pattern_moved),
-    Injection("NAM408", "low", allocated_low, LAYERS),
-    Injection("NAM408", "by-default", allocated_by_default, LAYERS),
-    Injection("NAM408", "in-default-dtype", allocated_in_default_dtype, LAYERS),
+    # Three of the fifteen allocate such a tensor themselves; the rest have it from a shared layer. An info says that a
+    # parameter lies bare beside those of the model's dtype, now that it is alone in being fp32.
+    Injection("NAM408", "low", allocated_low, LAYERS, brings=("NAM407",)),
+    Injection("NAM408", "by-default", allocated_by_default, LAYERS, brings=("NAM407",)),
+    Injection("NAM408", "in-default-dtype", allocated_in_default_dtype, LAYERS, brings=("NAM407",)),
 ]

@@ -14,7 +14,9 @@ TARGETS = (
     Target("gemma4_drafter", "Gemma4DrafterForCausalLM", "TIED_ONLY, inside `try`, a stand-in of the same name"),
     Target("diffusion_gemma", "DiffusionGemmaForBlockDiffusion", "MoE, TIED_ONLY, get_capabilities, mixins in front"),
     Target("ernie4_5", "Ernie4_5_MoeForCausalLM", "MoE, TIED_ONLY, both keep lists, keys under the old name"),
-    Target("deepseek_v41", "DeepseekV41ForCausalLM", "MoE, a long keep list, derived from PreTrainedModel", "layers.py"),
+    Target(
+        "deepseek_v41", "DeepseekV41ForCausalLM", "MoE, a long keep list, derived from PreTrainedModel", "layers.py"
+    ),
     Target("nemotron_v3", "NemotronHForCausalLM", "hybrid mamba MoE, get_capabilities, GenerationMixin", "layers.py"),
     Target("kimi_linear", "KimiLinear48BForCausalLM", "linear attention MoE, both keep lists alike", "model.py"),
     Target("qwen3_8_flash_next", "Qwen3_8_FlashNextForConditionalGeneration", "MoE, UNTIED_ONLY, the guard first"),
