@@ -353,6 +353,7 @@ def _member_index(node: ast.ClassDef, after: tuple[str, ...], where: str) -> int
 
 
 def _some_simple(site: Site) -> Any:
+    """A simple statement of a function; no import, which another step may take as a landmark."""
     functions = [n for n in site.nodes if isinstance(n, FUNCTIONS)]
     found = [
         s
@@ -360,6 +361,7 @@ def _some_simple(site: Site) -> Any:
         for s in _own(f)
         if _is_simple(s) and not is_filler(s) and not (s is f.body[0] and has_docstring(f))
     ]
+    found = [s for s in found if not isinstance(s, (ast.Import, ast.ImportFrom))]
     return site.chance.choice(found) if found else None
 
 

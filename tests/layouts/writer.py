@@ -92,7 +92,8 @@ class Writer:
     def line(self, indent: str, *simple: str) -> None:
         """One line of simple statements."""
         joint = self.ink.pick(["; ", ";", " ; "])
-        feed = "\f" if self.ink.odds(0.03) else ""
+        begins = not self.parts or self.parts[-1].endswith("\n")
+        feed = "\f" if begins and self.ink.odds(0.03) else ""
         end = self.ink.pick([";", " ;"]) if self.ink.odds(0.1) else ""
         self.put(feed + indent + joint.join(simple) + end + self.ink.trailing() + "\n")
 
