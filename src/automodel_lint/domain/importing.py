@@ -6,10 +6,11 @@ import ast
 import sys
 from collections import defaultdict
 from collections.abc import Iterable, Iterator
+from dataclasses import dataclass
 
 from automodel_lint.inference.bindings import FUNCTIONS, absolute_module, branches, collect, dotted
 from automodel_lint.inference.names import Module, Names
-from automodel_lint.source import remembered
+from automodel_lint.source import Dep, remembered
 
 # What torch and transformers are themselves, or bring.
 _AT_HAND = frozenset(
@@ -35,23 +36,27 @@ class Importing:
         self.modules: dict[str, Module] = {}
         self.libraries: set[str] = set()
         self._needed: set[str] = set()
+        self._read: set[Dep] = set()
         todo = [(start.name, True)]
         while todo:
-            todo += self._entered(*todo.pop())
+            name, sure = todo.pop()
+            if name not in self._needed and (sure or name not in self.modules):
+                todo += self._entered(name, sure)
+        names.tree.note(*self._read)
 
-    def _entered(self, name: str, sure: bool) -> Iterator[tuple[str, bool]]:
-        if name in self._needed or (name in self.modules and not sure):
-            return
-        module = self.names.module(name)
-        if not self.names.at_hand(name) or module is None:
-            if sure and not self.names.at_hand(name):
+    def _entered(self, name: str, sure: bool) -> Iterable[tuple[str, bool]]:
+        node = _node(self.names, name)
+        self._read |= node.read
+        if node.module is None:
+            if sure and not node.at_hand:
                 self.libraries.add(name.partition(".")[0])
-            return
-        self.modules[name] = module
-        if sure:
-            self._needed.add(name)
-        yield from ((target, sure and always) for target, always in imports_of(self.names, module))
-        yield from ((target, False) for target, _ in self.assumed.get(name, ()))
+            return ()
+        self.modules[name] = node.module
+        further = [(target, False) for target, _ in self.assumed.get(name, ())]
+        if not sure:
+            return [*((target, False) for target, _ in node.imports), *further]
+        self._needed.add(name)
+        return [*node.imports, *further]
 
     def libraries_beyond(self, other: Importing) -> set[str]:
         """Return the libraries that neither torch, transformers nor ``other`` need, and Python does not have."""
@@ -60,8 +65,8 @@ class Importing:
     def leading_to(self, package: str) -> set[str]:
         """Return the modules from which importing comes to a package, or to a module in it."""
         importers = defaultdict(list)
-        for name, module in self.modules.items():
-            for target, _ in (*imports_of(self.names, module), *self.assumed.get(name, ())):
+        for name in self.modules:
+            for target, _ in (*_node(self.names, name).imports, *self.assumed.get(name, ())):
                 importers[target].append(name)
         found: set[str] = set()
         todo = [name for target in importers if _is_inside(target, package) for name in importers[target]]
@@ -75,6 +80,28 @@ class Importing:
 
 def _is_inside(name: str, package: str) -> bool:
     return f"{name}.".startswith(f"{package}.")
+
+
+@dataclass(frozen=True)
+class _Node:
+    """A module of the import graph with what it imports; ``module`` is ``None`` outside the checkout."""
+
+    at_hand: bool
+    module: Module | None
+    imports: tuple[tuple[str, bool], ...]
+    read: frozenset[Dep]
+
+
+def _node(names: Names, name: str) -> _Node:
+    """Return the node of a module; what was read for it has to be noted by whoever uses it."""
+    graph: dict[str, _Node] = names.__dict__.setdefault("_import_graph", {})
+    if name not in graph:
+        with names.tree.recording() as read:
+            at_hand = names.at_hand(name)
+            module = names.module(name) if at_hand else None
+            imports = imports_of(names, module) if module is not None else ()
+        graph[name] = _Node(at_hand, module, imports, frozenset(read))
+    return graph[name]
 
 
 # -- statements -----------------------------------------------------------------------------------------------------
@@ -148,8 +175,10 @@ class _Run:
 
     def enter(self, name: str) -> None:
         """Import a module; raises :class:`_HalfDone` if that fails."""
-        module = self.names.module(name) if self.names.at_hand(name) else None
-        if module is None or name in self.bound:
+        if name in self.bound:
+            return
+        module = _node(self.names, name).module
+        if module is None:
             return
         if "." in name:
             self.enter(name.rpartition(".")[0])

@@ -41,6 +41,19 @@ class Token:
     end: int
 
 
+@dataclass(frozen=True)
+class Part:
+    """One statement of a module, taken apart: where it starts, its text, and its trees.
+
+    Not all of the libcst ``module``'s code need be the text: it knows no form feeds and loses a blank here and there.
+    """
+
+    start: int
+    text: str
+    syntax: ast.Module
+    module: Any
+
+
 class Draft:
     """A file's text, taken apart as far as somebody asks.
 
@@ -50,6 +63,7 @@ class Draft:
 
     def __init__(self, data: bytes):
         self.data = data
+        self._parts: dict[ast.stmt, Part] = {}
         self._mark = _BOM if data.startswith(_BOM) else b""
         try:
             self.encoding = "utf-8" if self._mark else tokenize.detect_encoding(io.BytesIO(data).readline)[0]
@@ -133,6 +147,10 @@ class Draft:
     @cached_property
     def indent(self) -> str:
         """What one level is indented by: the first indentation of the file."""
+        compound = next((s for s in self.syntax.body if hasattr(s, "body") or hasattr(s, "cases")), None)
+        first = getattr(compound, "body", None)
+        if first and self.begins_line(self.node_offset(first[0])):  # the usual case, which needs no tokens
+            return self.indent_at(self.node_offset(first[0]))
         found = (t.string.rpartition("\f")[2] for t in self.tokens if t.type == tokenize.INDENT)
         return next(found, "    ")
 
@@ -199,31 +217,51 @@ class Draft:
                 return node
         raise NotEditable(f"no statement begins at {line}:{column}")
 
-    @cached_property
-    def module(self) -> Any:
-        """The lossless tree of libcst; raises :class:`NotEditable` where it cannot be had.
+    def part(self, node: ast.AST) -> Part:
+        """Return the statement of the module that holds a node (or is it), with its lossless tree.
 
-        Not all of its ``code`` need be the text: libcst knows no form feeds and loses a blank here and there.
+        Raises:
+            NotEditable: where there is none.
         """
+        line = node.lineno  # type: ignore[attr-defined]
+        top = next(s for s in self.syntax.body if line <= (s.end_lineno or s.lineno))
+        if top not in self._parts:  # by far less to parse than the whole file
+            self._parts[top] = self._taken_apart(top)
+        return self._parts[top]
+
+    def _taken_apart(self, top: ast.stmt) -> Part:
         import libcst
 
+        first = min(n.lineno for n in (top, *getattr(top, "decorator_list", ())))
+        start, end = self.starts[first - 1], self.next_line(self.node_end(top))
+        text = self.text[start:end]
+        config = libcst.PartialParserConfig(default_indent=self.indent, default_newline=self.newline)
         try:
-            module = libcst.parse_module(self._without_feeds())
+            module = libcst.parse_module(self._without_feeds(start, end), config)
         except (libcst.ParserSyntaxError, RecursionError, ValueError) as error:
             raise NotEditable("libcst cannot parse it") from error
-        if "".join(module.code.split()) != "".join(self.text.split()):
+        if "".join(module.code.split()) != "".join(text.split()):
             raise NotEditable("libcst would not give it back as it is")
-        return module
+        # What libcst finds no example of in the statement is as in the file.
+        if not text.endswith(("\n", "\r")):
+            module = module.with_changes(default_newline=self.newline)
+        inner = (n for n in ast.walk(top) if isinstance(n, ast.stmt) and n is not top)
+        if not any(self.begins_line(self.node_offset(n)) for n in inner):
+            module = module.with_changes(default_indent=self.indent)
+        return Part(start, text, ast.Module([top], []), module)
 
-    def _without_feeds(self) -> str:
-        """The text without the form feeds that lines begin with, and what they make void."""
-        if "\f" not in self.text:
-            return self.text
+    def _without_feeds(self, start: int, end: int) -> str:
+        """A stretch of lines without the form feeds that lines begin with, and what they make void."""
+        text = self.text[start:end]
+        if "\f" not in text:
+            return text
         inside: set[int] = set()
         for token in self.code_tokens:
-            inside.update(range(self.line_of(token.start) + 1, self.line_of(token.end) + 1))
-        lines = [self.text[start:end] for start, end in pairwise([*self.starts, len(self.text)])]
-        bare = (line if number in inside else _FEED.sub("", line) for number, line in enumerate(lines))
+            inside.update(range(self.line_of(token.start), self.line_of(token.end)))
+        bounds = [s for s in self.starts if start <= s < end]
+        lines = [self.text[a:b] for a, b in pairwise([*bounds, end])]
+        first = self.line_of(start) - 1
+        bare = (line if number in inside else _FEED.sub("", line) for number, line in enumerate(lines, first))
         return "".join(bare)
 
     # -- tokens ---------------------------------------------------------------------------------------------------

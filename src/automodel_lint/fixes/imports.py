@@ -22,11 +22,11 @@ def import_name(draft: Draft, module: str, name: str, package: str = "") -> list
         a.name == module and a.asname is None for s in here if isinstance(s, ast.Import) for a in s.names
     ):
         return []
-    for statement in here if name else ():
-        same = isinstance(statement, ast.ImportFrom) and _absolute(statement, package) == module
-        if same and any(alias.name == name and alias.asname in (None, name) for alias in statement.names):
-            return []
-        if same and statement.names[0].name != "*" and not all(alias.asname for alias in statement.names):
+    same = [s for s in here if name and isinstance(s, ast.ImportFrom) and _absolute(s, package) == module]
+    if any(alias.name == name and alias.asname in (None, name) for s in same for alias in s.names):
+        return []
+    for statement in same:
+        if statement.names[0].name != "*" and not all(alias.asname for alias in statement.names):
             return _joined(draft, statement, name)
     target = _in_style(here, module, package) if name else module
     text = import_text(target, name) if name else f"import {module}"

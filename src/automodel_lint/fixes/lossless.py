@@ -21,8 +21,8 @@ def parsed(draft: Draft, text: str) -> list[Any]:
     """Parse statements, written with ``\\n`` and four spaces, as the file would have them."""
     import libcst as cst
 
-    laid = draft.laid_out(text) + draft.newline
-    return list(cst.parse_module(laid, config=draft.module.config_for_parsing).body)
+    config = cst.PartialParserConfig(default_indent=draft.indent, default_newline=draft.newline)
+    return list(cst.parse_module(draft.laid_out(text) + draft.newline, config).body)
 
 
 def get(node: Any, way: Way) -> Any:
@@ -47,18 +47,24 @@ def rewritten_at(node: Any, way: Way, rewrite: Rewrite) -> Any:
 
 def rewritten(draft: Draft, node: ast.stmt, rewrite: Rewrite) -> list[Change]:
     """Return what changes in the text if the libcst node of a compound statement is rewritten."""
-    module = rewritten_at(draft.module, way_to(draft, draft.syntax, node), rewrite)
-    code = draft.module.code
-    return carried_over(differences(code, module.code), differences(code, draft.text))
+    part = draft.part(node)
+    module = rewritten_at(part.module, _way(part.syntax, part.module, node), rewrite)
+    code = part.module.code
+    changes = carried_over(differences(code, module.code), differences(code, part.text))
+    return [Change(part.start + c.start, part.start + c.end, c.text) for c in changes]
 
 
-def way_to(draft: Draft, outer: ast.AST, target: ast.stmt) -> Way:
-    """Return the way from the libcst node of ``outer`` (the module, a definition) to that of a statement below it.
+def way_to(draft: Draft, outer: ast.stmt, target: ast.stmt) -> Way:
+    """Return the way from the libcst node of a definition to that of a statement below it.
 
     To a simple statement it ends with the step to its line and the one inside the line.
     """
-    top: Way = () if outer is draft.syntax else way_to(draft, draft.syntax, outer)  # type: ignore[arg-type]
-    for statement, way in _below(outer, get(draft.module, top)):
+    part = draft.part(outer)
+    return _way(outer, get(part.module, _way(part.syntax, part.module, outer)), target)
+
+
+def _way(outer: ast.AST, tree: Any, target: ast.stmt) -> Way:
+    for statement, way in _below(outer, tree):
         if statement is target:
             return way
     raise NotEditable("the statement is not where it was expected")

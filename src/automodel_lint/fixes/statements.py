@@ -187,7 +187,9 @@ def _less_line(block: Any, index: int) -> Any:
     line = block.body[index]
     body = [statement for i, statement in enumerate(block.body) if i != index]
     kept = _attached(line.leading_lines)[0]
-    kept = kept if any(entry.comment is not None for entry in kept) else []
+    if not any(entry.comment is not None for entry in kept):  # blank lines still part what stands around
+        follows = index < len(body) and not any(entry.comment is None for entry in body[index].leading_lines[:1])
+        kept = kept if follows and index else []
     if not body:
         body = [cst.SimpleStatementLine([cst.Pass()], leading_lines=kept)]
     elif index < len(body):

@@ -38,7 +38,7 @@ def append_in_block(draft: Draft, line: int, column: int, text: str) -> list[Cha
     if last in draft.syntax.body:
         return append_line(draft, text)
     start = draft.node_offset(first)
-    if not draft.begins_line(start):
+    if not draft.begins_line(start) or draft.text.startswith("elif", start):
         raise NotEditable("the block stands in the line of its header")
     end = draft.logical_end(draft.node_end(last))
     gap = draft.newline * (2 if hasattr(last, "body") else 1)

@@ -7,16 +7,17 @@ import ast
 from automodel_lint.domain.constructor import Function, config_parameter
 from automodel_lint.domain.model_class import ModelClass
 from automodel_lint.domain.spelling import spelled
+from automodel_lint.domain.tie_default import allows_default
 from automodel_lint.domain.tie_guard import GUARD, GuardCall, Guarding
 from automodel_lint.inference.bindings import FUNCTIONS, collect
 from automodel_lint.inference.names import ClassEntity, all_arguments
 from automodel_lint.repairs import Repair, Step, first_statement, move_first, place_of, repair, replace_text
 
 
-def written(model: ModelClass, found: Guarding) -> Repair | None:
+def written(model: ModelClass, found: Guarding, unsafe: bool = False) -> Repair | None:
     """A guard of the constructor's own in front of everything."""
     step = _first(model, found)
-    return None if step is None else repair(f"Call `{GUARD}` first", *step)
+    return None if step is None else repair(f"Call `{GUARD}` first", *step, unsafe=unsafe)
 
 
 def moved(model: ModelClass, found: Guarding) -> Repair | None:
@@ -28,20 +29,21 @@ def moved(model: ModelClass, found: Guarding) -> Repair | None:
         return None
     text = _moved_text(model, found, call, parameter)
     if statement is None or text is None or not _is_direct(model, found, call):
-        return written(model, found)
+        return written(model, found, unsafe=_asks_anew(model, call))
     path, tree = found.owner.module.path, model.project.tree
     places = (place_of(tree.span(path, found.function)), place_of(tree.span(path, statement)))
-    return repair("Move the guard to the front", move_first(*places, text))
+    return repair("Move the guard to the front", move_first(*places, text), unsafe=_asks_anew(model, call))
 
 
 def with_config(model: ModelClass, found: Guarding, call: GuardCall) -> Repair | None:
     """The constructor's own config as the argument; where a base is handed another one, a guard of the class's own."""
+    unsafe = _asks_anew(model, call)
     if call.through is not None:
-        return written(model, found)
+        return written(model, found, unsafe)
     parameter = _parameter(found.function)
     if parameter is None or not _is_direct(model, found, call):
         return None
-    return _with_argument(model, found.owner, call.node, ("config", 1), parameter)
+    return _with_argument(model, found.owner, call.node, ("config", 1), parameter, unsafe)
 
 
 def with_own_class(model: ModelClass, found: Guarding, call: GuardCall) -> Repair | None:
@@ -49,6 +51,11 @@ def with_own_class(model: ModelClass, found: Guarding, call: GuardCall) -> Repai
     if found.function is None or not _is_direct(model, found, call):
         return None
     return _with_argument(model, found.owner, call.node, ("model_cls", 0), f"type({_self(found.function)})")
+
+
+def _asks_anew(model: ModelClass, call: GuardCall) -> bool:
+    """Whether the guard would ask another flag than it does, one that may refuse by default what loads today."""
+    return call.config is False and not allows_default(model)
 
 
 # -- parts ----------------------------------------------------------------------------------------------------------
@@ -68,7 +75,7 @@ def _first(model: ModelClass, found: Guarding) -> tuple[Step, Step | None] | Non
 
 
 def _with_argument(
-    model: ModelClass, owner: ClassEntity, call: ast.Call, argument: tuple[str, int], text: str
+    model: ModelClass, owner: ClassEntity, call: ast.Call, argument: tuple[str, int], text: str, unsafe: bool = False
 ) -> Repair | None:
     """One argument of the guard, by its keyword or place, replaced."""
     keyword, index = argument
@@ -77,7 +84,7 @@ def _with_argument(
     if given is None or isinstance(given, ast.Starred) or ast.unparse(given) == text:
         return None
     span = model.project.tree.span(owner.module.path, given)
-    return repair(f"Pass `{text}`", replace_text(span, text))
+    return repair(f"Pass `{text}`", replace_text(span, text), unsafe=unsafe)
 
 
 def _moved_text(model: ModelClass, found: Guarding, call: GuardCall, parameter: str) -> str | None:

@@ -293,6 +293,23 @@ def set_defaults(recipe: dict[str, Any]) -> None:
         function.__defaults__ = tuple(made.get(p.name, p.default) for p in early)
 
 
-def stand_in(package: str) -> None:
-    """Put layers in plain torch in the place of a package that cannot be installed here."""
+def stand_in(package: str, user: str) -> None:
+    """Put layers in plain torch in the place of a package that cannot be installed here.
+
+    Modules of the package ``user`` that have looked for it in vain are forgotten, with those that took something from
+    them, so that they look again.
+    """
+    if package in sys.modules:
+        return
     stand_ins.put(shipped()["stand_ins"][package])
+    texts = {}
+    for name, module in sys.modules.items():
+        file = getattr(module, "__file__", None)
+        if name.startswith(f"{user}.") and file and not file.endswith("__init__.py"):
+            texts[name] = Path(file).read_text(encoding="utf-8", errors="replace")
+    sought = [rf"\b{package}\b"]
+    while sought:
+        word = sought.pop()
+        for name in [name for name, text in texts.items() if re.search(word, text, re.M)]:
+            del sys.modules[name], texts[name]
+            sought.append(rf"^\s*from \S*\.{name.rpartition('.')[2]} import\b")

@@ -52,7 +52,7 @@ class Subject:
     def import_class(self) -> type[nn.Module]:
         """Import the class as the registry does; raises whatever that raises."""
         for module in self.recipe.get("stand_ins", ()):
-            building.stand_in(module)
+            building.stand_in(module, self.target.module.rpartition(".")[0])
         found = getattr(importlib.import_module(self.target.module), self.target.name)
         building.set_defaults(self.recipe)
         return found
