@@ -35,7 +35,10 @@ from .mutations import Fault, guard
 LONG = int(os.environ.get("AUTOMODEL_LINT_LAYOUTS", "0"))
 # Plain generators write the wilder files, those of hypothesis can be made small when a test fails.
 CHANCES = st.one_of(st.integers(0, 2**64).map(random.Random), st.randoms(use_true_random=False))
-ORDERED = {"append_in_block"}  # of two steps that write at the end of a block either can come first
+# Of two steps that write at the end of a block either can come first; these two may well write the same once.
+ORDERED = {"append_in_block", "move_first"}
+# About the same statement or signature, in an order that only the trees have.
+ONE_OF = [{"put_under", "statement_below", "replace_statement"}, {"add_parameters", "remove_parameters"}]
 MOST_REFUSED = 0.02  # of what need not be refused: form feeds inside brackets, which libcst cannot read
 
 
@@ -92,6 +95,8 @@ def test_steps_together_do_what_each_says(chance: random.Random) -> None:
     data = Writer(chance).file()
     site = Site(data, decoded(data)[0], chance)
     kinds = chance.sample(sorted(KINDS.keys() - ORDERED), 5)
+    for alike in ONE_OF:
+        kinds = [k for k in kinds if k not in alike or k == next(k for k in kinds if k in alike)]
     made = [one for kind in kinds if (one := KINDS[kind](site)) is not None]
     note(f"{[one.step for one in made]}\n{site.text}")
     draft = Draft(data)

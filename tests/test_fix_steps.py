@@ -81,6 +81,11 @@ CASES = {
         lambda text: repairs.move_first((1, 1), (2, 11), "check()"),
         "def f(self):\n    check()\n    if x: pass  # why\n",
     ),
+    "body-of-its-own-as-the-file-indents": (
+        'class A:\n\tx = 1\nclass B: """Doc."""',
+        at("class B", repairs.add_member, "y = 1"),
+        'class A:\n\tx = 1\nclass B:\n\t"""Doc."""\n\n\ty = 1',
+    ),
     "decorated-behind-a-form-feed": (
         "x\n\fclass A:\n    y = 1\n",
         at("class", repairs.decorate, "final"),
@@ -145,6 +150,11 @@ def test_module_that_is_imported_is_not_imported_again() -> None:
 def test_nothing_is_appended_to_a_block_in_the_line_of_its_header() -> None:
     with pytest.raises(NotEditable, match="line of its header"):
         made("for x in y: z\nw\n", at("z", repairs.append_in_block, "added"))
+
+
+def test_name_that_a_later_statement_imports_is_not_imported_again() -> None:
+    with pytest.raises(NotEditable, match="changes nothing"):
+        made("from acme.tying import x\nfrom acme.tying import guard\n", IMPORT)
 
 
 def test_compound_statement_goes_under_no_condition() -> None:

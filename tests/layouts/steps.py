@@ -275,8 +275,10 @@ def first_statement(site: Site) -> Made | None:
         return None
     text = site.chance.choice([GUARD, "if not READY:\n    raise ImportError"])
 
+    ahead = node.body[: _first_index(node.body)]
+
     def expect() -> None:
-        index = _first_index(node.body)
+        index = node.body.index(ahead[-1]) + 1 if ahead else 0
         node.body[index:index] = new(text)
 
     return Made(repairs.first_statement(site.place(node), text), expect)
@@ -422,7 +424,7 @@ def append_in_block(site: Site) -> Made | None:
     if node is None:
         return None
     body, _ = block_of(site.tree, node)
-    share = len(_lines(body)) < len(body) or not all(site.begins_line(s) for s in body)
+    share = not site.begins_line(body[0]) or site.text_of(body[0]).startswith("elif")
 
     def expect() -> None:
         body.extend(new("added = 1"))

@@ -267,8 +267,9 @@ class Writer:
             self.put(f"# -*- coding: {self.looks.encoding} -*-\n")
         self.junk("")
         if self.chance.random() < 0.3:
-            self.line("", ink.pick(DOCSTRINGS), *(["import zlib"] if ink.odds(0.2) else []))
-        if ink.odds(0.3):
+            more = ["import zlib"] if ink.odds(0.2) else ["from __future__ import division"] if ink.odds(0.2) else []
+            self.line("", ink.pick(DOCSTRINGS), *more)
+        if ink.odds(0.3) and "import zlib" not in "".join(self.parts):
             self.line("", "from __future__ import annotations")
         for _ in range(self.chance.randint(0, 3)):
             self.junk("")
