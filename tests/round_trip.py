@@ -11,6 +11,7 @@ import os
 import shutil
 import tokenize
 from collections import Counter
+from collections.abc import Iterable
 from dataclasses import dataclass, field
 from functools import lru_cache
 from pathlib import Path
@@ -22,6 +23,7 @@ from automodel_lint.cache import FOLDER
 from automodel_lint.findings import Finding
 from automodel_lint.session import Request, Session
 
+from .clean_example import without_entries
 from .injections import MODEL, PACKAGE, REGISTRY, Injected, Injection, Target
 from .real_package import unpacked
 
@@ -47,8 +49,11 @@ class Bench:
     _texts: dict[str, str] = field(default_factory=dict)
 
     @classmethod
-    def lay(cls, root: Path, version: str) -> Bench:
-        """Lay the Python files of a published version below ``root``, as hard links where the file system has them."""
+    def lay(cls, root: Path, version: str, targets: Iterable[Target]) -> Bench:
+        """Lay the Python files of a published version below ``root``, as hard links where the file system has them.
+
+        The registry is cut down to the packages of the targets: what is not asked about need not be linted.
+        """
         package = unpacked(version)
         for path in (package / "nemo_automodel").rglob("*.py"):
             copy = root / path.relative_to(package)
@@ -57,6 +62,11 @@ class Bench:
                 os.link(path, copy)
             except OSError:
                 copy.write_bytes(path.read_bytes())
+        registry = root / "nemo_automodel/_transformers/registry.py"
+        kept = tuple(f".models.{target.package}." for target in targets)
+        text = without_entries(registry.read_text("utf-8"), lambda t: ".models." in t and not any(k in t for k in kept))
+        registry.unlink()  # a link must not be written through
+        registry.write_text(text, "utf-8")
         return cls(root)
 
     @staticmethod

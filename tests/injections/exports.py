@@ -69,8 +69,10 @@ def reexport_unlisted(text: str, cls: str) -> Injected | None:
     listed = _all(text)
     if listed is None or _import(text, cls) is None or f'"{cls}"' not in segment(text, listed):
         return None
-    last = segment(text, listed).endswith(f'"{cls}"]') and listed.lineno == listed.end_lineno
-    return Injected(_not_listed(text, cls), text if last else None)
+    names = ast.literal_eval(listed.value)
+    # One name, or names that come in one order however they are sorted, in a single line.
+    clear = names == sorted(names) and not any("_" in name for name in names) and listed.lineno == listed.end_lineno
+    return Injected(_not_listed(text, cls), text if clear else None)
 
 
 def reexport_unimported(text: str, cls: str) -> Injected | None:

@@ -8,7 +8,7 @@ from functools import lru_cache
 Definition = ast.ClassDef | ast.FunctionDef
 
 
-@lru_cache(maxsize=64)
+@lru_cache(maxsize=256)
 def parsed(text: str) -> ast.Module:
     """Return the syntax tree of ``text``."""
     return ast.parse(text)
