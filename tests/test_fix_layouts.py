@@ -27,7 +27,8 @@ from automodel_lint.request import Request
 from .clean_example import clean, edited, lay
 from .layouts.forms import laid_anew
 from .layouts.judge import assert_repaired, comments, decoded
-from .layouts.steps import KINDS, Made, Site
+from .layouts.sites import Made, Site
+from .layouts.steps import KINDS
 from .layouts.trees import assert_same, normal
 from .layouts.writer import Writer
 from .mutations import Fault, guard

@@ -11,7 +11,7 @@ from typing import Any
 
 from automodel_lint.repairs import Step
 
-from .steps import Made, Site
+from .sites import Made, Site
 from .trees import Places, assert_same, has_docstring, normal, untouched
 
 _ENDS = re.compile(r"\r\n|\r|\n")

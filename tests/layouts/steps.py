@@ -3,77 +3,15 @@
 from __future__ import annotations
 
 import ast
-import io
-import random
-import tokenize
 from collections.abc import Callable
-from dataclasses import dataclass
-from functools import cached_property
 from typing import Any
 
 from automodel_lint import repairs
 from automodel_lint.findings import Span
-from automodel_lint.repairs import Step
 
-from .trees import FUNCTIONS, Places, block_of, expression, has_docstring, is_filler, is_text, new
-
-
-@dataclass
-class Made:
-    """A step, and what it does: ``expect`` changes the old tree as the step should; ``check`` looks at the new text.
-
-    ``loses`` are comments that go, ``moves`` tells that comments may change places. ``may_refuse`` is why the step need
-    not be made here; empty, if it must be.
-    """
-
-    step: Step
-    expect: Callable[[], None]
-    loses: tuple[str, ...] = ()
-    moves: bool = False
-    may_refuse: str = ""
-
-
-class Site:
-    """A file to choose places in."""
-
-    def __init__(self, data: bytes, text: str, chance: random.Random):
-        self.tree, self.text, self.chance = ast.parse(data), text, chance
-        self.places = Places(text)
-        inside = {id(n) for j in ast.walk(self.tree) if isinstance(j, ast.JoinedStr) for n in ast.walk(j) if n is not j}
-        self.nodes = [n for n in ast.walk(self.tree) if id(n) not in inside]  # 3.11 cannot tell places in f-strings
-
-    def some(self, *kinds: type, where: Callable[[Any], bool] = lambda node: True) -> Any:
-        """One of the nodes of these kinds, or nothing."""
-        found = [n for n in self.nodes if isinstance(n, kinds) and where(n)]
-        return self.chance.choice(found) if found else None
-
-    @cached_property
-    def comments(self) -> list[tokenize.TokenInfo]:
-        """The comments."""
-        tokens = tokenize.generate_tokens(io.StringIO(self.text, newline="").readline)
-        return [t for t in tokens if t.type == tokenize.COMMENT]
-
-    def begins_line(self, node: Any) -> bool:
-        """Whether only blanks stand before a node (or its first decorator)."""
-        line, column = self.place(min((node, *getattr(node, "decorator_list", ())), key=lambda n: n.lineno))
-        return not self.places.lines[line - 1][: column - 1].strip().strip("@")
-
-    def place(self, node: Any) -> tuple[int, int]:
-        """Where a node begins."""
-        return self.places.start(node)
-
-    def span(self, node: Any) -> Span:
-        """What a node covers."""
-        return Span(*self.places.start(node), *self.places.end(node))
-
-    def text_of(self, node: Any) -> str:
-        """The text of a node."""
-        return self.places.segment(node)
-
-
-def mark(node: Any) -> None:
-    """Mark a node as changed: its text need not stay."""
-    node.changed = True
+from .bracket_steps import add_argument, add_base, add_item, add_parameters, base_to_front, remove_parameters
+from .sites import Made, Site, mark
+from .trees import FUNCTIONS, block_of, expression, has_docstring, is_filler, is_text, new
 
 
 # -- text -----------------------------------------------------------------------------------------------------------
@@ -114,131 +52,6 @@ def decorate(site: Site) -> Made | None:
         node.decorator_list.append(expression("dataclass(frozen=True)"))
 
     return Made(repairs.decorate(site.place(node), "dataclass(frozen=True)"), expect)
-
-
-# -- brackets ---------------------------------------------------------------------------------------------------------
-
-
-def add_item(site: Site) -> Made | None:
-    def is_read(node: Any) -> bool:
-        return isinstance(getattr(node, "ctx", ast.Load()), ast.Load)
-
-    subscripts = {id(n.slice) for n in site.nodes if isinstance(n, ast.Subscript)}
-    node = site.some(ast.List, ast.Tuple, ast.Set, ast.Dict, where=lambda n: is_read(n) and id(n) not in subscripts)
-    if node is None:
-        return None
-    is_dict = isinstance(node, ast.Dict)
-
-    def expect() -> None:
-        mark(node)
-        if is_dict:
-            node.keys.append(expression("'new'"))
-            node.values.append(expression("[1, 2]"))
-        else:
-            node.elts.append(expression("'new'"))
-
-    return Made(repairs.add_item(site.span(node), "'new': [1, 2]" if is_dict else "'new'"), expect)
-
-
-def add_argument(site: Site) -> Made | None:
-    node = site.some(ast.Call)
-    if node is None:
-        return None
-
-    def expect() -> None:
-        mark(node)
-        node.keywords.append(ast.keyword("new", expression("torch.float32")))
-
-    return Made(repairs.add_argument(site.span(node), "new=torch.float32"), expect)
-
-
-def add_base(site: Site) -> Made | None:
-    node = site.some(ast.ClassDef)
-    if node is None:
-        return None
-    first = site.chance.random() < 0.5
-
-    def expect() -> None:
-        node.bases.insert(0 if first else len(node.bases), expression("mixins.New"))
-
-    return Made(repairs.add_base(site.place(node), "mixins.New", first), expect)
-
-
-def base_to_front(site: Site) -> Made | None:
-    node = site.some(ast.ClassDef, where=lambda n: len(n.bases) > 1)
-    if node is None:
-        return None
-    index = site.chance.randint(1, len(node.bases) - 1)
-
-    def expect() -> None:
-        node.bases.insert(0, node.bases.pop(index))
-
-    return Made(repairs.base_to_front(site.place(node), index), expect, moves=True)
-
-
-def add_parameters(site: Site) -> Made | None:
-    node = site.some(*FUNCTIONS, where=lambda n: n.args.kwarg is None)
-    if node is None:
-        return None
-    named = bool(node.args.vararg or node.args.kwonlyargs)
-    text = "new: int = 0, **rest" if named else "*args, new: int = 0, **rest"
-    text = site.chance.choice([text, "**rest"])
-
-    def expect() -> None:
-        more = new(f"def f({'*, ' * (named and 'new' in text)}{text}): pass")[0].args
-        node.args.vararg = node.args.vararg or more.vararg
-        node.args.kwonlyargs += more.kwonlyargs
-        node.args.kw_defaults += more.kw_defaults
-        node.args.kwarg = more.kwarg
-
-    return Made(repairs.add_parameters(site.place(node), text), expect)
-
-
-def remove_parameters(site: Site) -> Made | None:
-    def all_of(node: Any) -> list[Any]:
-        arguments = node.args
-        return [
-            *arguments.posonlyargs,
-            *arguments.args,
-            *arguments.kwonlyargs,
-            *filter(None, (arguments.vararg, arguments.kwarg)),
-        ]
-
-    node = site.some(*FUNCTIONS, where=lambda n: bool(all_of(n)))
-    if node is None:
-        return None
-    chosen = site.chance.sample(all_of(node), site.chance.randint(1, min(2, len(all_of(node)))))
-    arguments = node.args
-    lone = bool(arguments.kwonlyargs) and arguments.vararg is None
-    names = [a.arg for a in chosen]
-
-    def expect() -> None:
-        positional = [*arguments.posonlyargs, *arguments.args]
-        defaults = [None] * (len(positional) - len(arguments.defaults)) + arguments.defaults
-        kept = [(a, d) for a, d in zip(positional, defaults, strict=True) if a not in chosen]
-        arguments.defaults = [d for _, d in kept if d is not None]
-        arguments.posonlyargs = [a for a in arguments.posonlyargs if a not in chosen]
-        arguments.args = [a for a in arguments.args if a not in chosen]
-        named = [(a, d) for a, d in zip(arguments.kwonlyargs, arguments.kw_defaults, strict=True) if a not in chosen]
-        arguments.kwonlyargs, arguments.kw_defaults = [a for a, _ in named], [d for _, d in named]
-        arguments.vararg = None if arguments.vararg in chosen else arguments.vararg
-        arguments.kwarg = None if arguments.kwarg in chosen else arguments.kwarg
-
-    refuse = ""
-    if any("#" in site.text_of(a) for a in chosen):
-        refuse = "a comment in it"
-    if arguments.vararg in chosen and set(arguments.kwonlyargs) - set(chosen):
-        return None  # what follows would be given by place
-    needs_star = lone and not set(arguments.kwonlyargs) - set(chosen)
-    needs_slash = bool(arguments.posonlyargs) and not set(arguments.posonlyargs) - set(chosen)
-    return Made(
-        repairs.remove_parameters(
-            site.place(node), *names, *(["*"] if needs_star else []), *(["/"] if needs_slash else [])
-        ),
-        expect,
-        moves=True,
-        may_refuse=refuse,
-    )
 
 
 # -- statements -------------------------------------------------------------------------------------------------------
