@@ -13,7 +13,6 @@ from .bracket_steps import add_argument, add_base, add_item, add_parameters, bas
 from .sites import Made, Site, mark
 from .trees import FUNCTIONS, block_of, expression, has_docstring, is_filler, is_text, new
 
-
 # -- text -----------------------------------------------------------------------------------------------------------
 
 
