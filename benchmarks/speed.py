@@ -129,7 +129,12 @@ def measured(bench: Bench) -> list[tuple[str, float, float, str]]:
         )
     )
     rows.append(("whole package, warm", *bench.against_parse(check), parse))
+    rows.append(
+        ("  as JSON, with every repair", *bench.against_parse([lint, "check", "--output-format", "json"]), parse)
+    )
+    rows.append(("  all repairs as a diff", *bench.against_parse([*check, "--diff"]), parse))
     rows.append(("one file, warm", *bench.against_parse([*check, one]), parse))
+    rows.append(("  its repairs as a diff", *bench.against_parse([*check, "--diff", one]), parse))
 
     def edit() -> None:
         edited.write_text(edited.read_text() + "# edited\n")

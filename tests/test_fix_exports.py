@@ -8,7 +8,7 @@ from pathlib import Path
 
 import pytest
 
-from automodel_lint.domain.importing import can_import
+from automodel_lint.domain.importing import ImportGraph, can_import
 from automodel_lint.fixes.repairing import Outcome, repaired
 from automodel_lint.inference.names import Names
 from automodel_lint.request import Request
@@ -237,7 +237,7 @@ def test_what_python_says_of_the_import(modules: dict[str, str], can: bool, tmp_
     there = [pair for name, pair in REGISTERED.items() if f"{name}/model" in modules]
     first, source = names.module("m.a"), names.module("m.a.model")
     assert first is not None and source is not None
-    assert can_import(names, first, source, there) == can
+    assert can_import(ImportGraph(names), first, source, there) == can
     for module, cls in there:
         path = root / Path(*module.split(".")[:-1]) / "__init__.py"
         path.write_text(f"from {module} import {cls}\n{path.read_text()}")

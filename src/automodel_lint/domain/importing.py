@@ -24,6 +24,34 @@ Target = tuple[str, tuple[str, ...]]  # a module, and the names that are taken f
 Assumed = dict[str, list[Target]]  # what packages import that is not in their source (yet)
 
 
+@dataclass(frozen=True)
+class _Node:
+    """A module with what it imports; ``module`` is ``None`` outside the checkout, ``read`` what it was told by."""
+
+    at_hand: bool
+    module: Module | None
+    imports: tuple[tuple[str, bool], ...]
+    read: frozenset[Dep]
+
+
+class ImportGraph:
+    """Which module of a checkout imports which; a module is looked into once, whoever asks."""
+
+    def __init__(self, names: Names):
+        self.names = names
+        self._nodes: dict[str, _Node] = {}
+
+    def node(self, name: str) -> _Node:
+        """Return the node of a module; what was read for it has to be noted by whoever builds on it."""
+        if name not in self._nodes:
+            with self.names.tree.recording() as read:
+                at_hand = self.names.at_hand(name)
+                module = self.names.module(name) if at_hand else None
+                imports = _imports(self.names, module) if module is not None else ()
+            self._nodes[name] = _Node(at_hand, module, imports, frozenset(read))
+        return self._nodes[name]
+
+
 class Importing:
     """What runs when a module is imported for the first time.
 
@@ -31,8 +59,8 @@ class Importing:
     cannot do without.
     """
 
-    def __init__(self, names: Names, start: Module, assumed: Assumed | None = None):
-        self.names, self.assumed = names, assumed or {}
+    def __init__(self, graph: ImportGraph, start: Module, assumed: Assumed | None = None):
+        self.graph, self.assumed = graph, assumed or {}
         self.modules: dict[str, Module] = {}
         self.libraries: set[str] = set()
         self._needed: set[str] = set()
@@ -42,10 +70,10 @@ class Importing:
             name, sure = todo.pop()
             if name not in self._needed and (sure or name not in self.modules):
                 todo += self._entered(name, sure)
-        names.tree.note(*self._read)
+        graph.names.tree.note(*self._read)
 
     def _entered(self, name: str, sure: bool) -> Iterable[tuple[str, bool]]:
-        node = _node(self.names, name)
+        node = self.graph.node(name)
         self._read |= node.read
         if node.module is None:
             if sure and not node.at_hand:
@@ -66,7 +94,7 @@ class Importing:
         """Return the modules from which importing comes to a package, or to a module in it."""
         importers = defaultdict(list)
         for name in self.modules:
-            for target, _ in (*_node(self.names, name).imports, *self.assumed.get(name, ())):
+            for target, _ in (*self.graph.node(name).imports, *self.assumed.get(name, ())):
                 importers[target].append(name)
         found: set[str] = set()
         todo = [name for target in importers if _is_inside(target, package) for name in importers[target]]
@@ -82,34 +110,11 @@ def _is_inside(name: str, package: str) -> bool:
     return f"{name}.".startswith(f"{package}.")
 
 
-@dataclass(frozen=True)
-class _Node:
-    """A module of the import graph with what it imports; ``module`` is ``None`` outside the checkout."""
-
-    at_hand: bool
-    module: Module | None
-    imports: tuple[tuple[str, bool], ...]
-    read: frozenset[Dep]
-
-
-def _node(names: Names, name: str) -> _Node:
-    """Return the node of a module; what was read for it has to be noted by whoever uses it."""
-    graph: dict[str, _Node] = names.__dict__.setdefault("_import_graph", {})
-    if name not in graph:
-        with names.tree.recording() as read:
-            at_hand = names.at_hand(name)
-            module = names.module(name) if at_hand else None
-            imports = imports_of(names, module) if module is not None else ()
-        graph[name] = _Node(at_hand, module, imports, frozenset(read))
-    return graph[name]
-
-
 # -- statements -----------------------------------------------------------------------------------------------------
 
 
-@remembered
-def imports_of(names: Names, module: Module) -> tuple[tuple[str, bool], ...]:
-    """Return the modules that importing one imports, with the packages around them; of each whether it surely is."""
+def _imports(names: Names, module: Module) -> tuple[tuple[str, bool], ...]:
+    """The modules that importing one imports, with the packages around them; of each whether it surely is."""
     found: dict[str, bool] = {}
     for statement, sure in _run(module.syntax.body, True):
         by_statement = isinstance(statement, (ast.Import, ast.ImportFrom))
@@ -168,8 +173,8 @@ class _HalfDone(Exception):
 class _Run:
     """Imports of one process, played through statement by statement; every branch runs."""
 
-    def __init__(self, names: Names, assumed: Assumed):
-        self.names, self.assumed = names, assumed
+    def __init__(self, graph: ImportGraph, assumed: Assumed):
+        self.graph, self.names, self.assumed = graph, graph.names, assumed
         self.bound: dict[str, set[str]] = {}  # of each module that was begun
         self.done: set[str] = set()
 
@@ -177,7 +182,7 @@ class _Run:
         """Import a module; raises :class:`_HalfDone` if that fails."""
         if name in self.bound:
             return
-        module = _node(self.names, name).module
+        module = self.graph.node(name).module
         if module is None:
             return
         if "." in name:
@@ -205,9 +210,9 @@ class _Run:
             self.enter(inner)
 
 
-def _fails(names: Names, entry: str, assumed: Assumed) -> bool:
+def _fails(graph: ImportGraph, entry: str, assumed: Assumed) -> bool:
     try:
-        _Run(names, assumed).enter(entry)
+        _Run(graph, assumed).enter(entry)
     except (_HalfDone, RecursionError):
         return True
     return False
@@ -216,20 +221,20 @@ def _fails(names: Names, entry: str, assumed: Assumed) -> bool:
 # -- what packages may do -------------------------------------------------------------------------------------------
 
 
-def can_import(names: Names, package: Module, source: Module, registered: Iterable[tuple[str, str]]) -> bool:
+def can_import(graph: ImportGraph, package: Module, source: Module, registered: Iterable[tuple[str, str]]) -> bool:
     """Tell whether a package's ``__init__`` can import one of its modules without harm to whoever imports the package.
 
     It cannot where somebody who comes to one of the modules around first would find another one half done, be it that
     the other packages import their ``registered`` classes (module and name), too. Nor where the package could do
     without a library so far that the source needs.
     """
-    needed = Importing(names, source)
-    if needed.libraries_beyond(Importing(names, package)):
+    needed = Importing(graph, source)
+    if needed.libraries_beyond(Importing(graph, package)):
         return False
-    assumed = _missing(names, package.name.rpartition(".")[0], registered)
+    assumed = _missing(graph.names, package.name.rpartition(".")[0], registered)
     assumed.setdefault(package.name, []).append((source.name, ()))
-    entries = Importing(names, source, assumed).leading_to(package.name)
-    return not any(_fails(names, entry, assumed) for entry in sorted({*entries, package.name}))
+    entries = Importing(graph, source, assumed).leading_to(package.name)
+    return not any(_fails(graph, entry, assumed) for entry in sorted({*entries, package.name}))
 
 
 def _missing(names: Names, models: str, registered: Iterable[tuple[str, str]]) -> Assumed:

@@ -5,7 +5,8 @@ from __future__ import annotations
 import ast
 import os
 from collections.abc import Iterable, Iterator
-from typing import Any
+from functools import cached_property
+from typing import TYPE_CHECKING, Any
 
 from automodel_lint.domain.builtin import builtin_model_types, config_of_architecture
 from automodel_lint.domain.checkout import Checkout
@@ -16,6 +17,9 @@ from automodel_lint.inference.classes import Classes
 from automodel_lint.inference.names import ClassEntity, External, Module, Names, Scope, Value
 from automodel_lint.inference.values import Ref, Undecided, Values
 from automodel_lint.source import ParseProblem, SourceTree, remembered
+
+if TYPE_CHECKING:
+    from automodel_lint.domain.importing import ImportGraph
 
 FRAMEWORK = "nemo_automodel"
 FOLLOWED = ("transformers",)
@@ -52,6 +56,13 @@ class Project:
         self.values = Values(self.names)
         self.reader = RegistryReader(checkout, self.names, self.values)
         self._plan: Plan | None = None
+
+    @cached_property
+    def imports(self) -> ImportGraph:
+        """Which module imports which."""
+        from automodel_lint.domain.importing import ImportGraph
+
+        return ImportGraph(self.names)
 
     # -- registrations ----------------------------------------------------------------------------------------
 

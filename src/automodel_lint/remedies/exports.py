@@ -143,7 +143,7 @@ def _is_to_be_left(model: ModelClass, package: Module, source: Module) -> bool:
     if taken or lazy or is_imported_with_care(package, source):
         return True
     registered = [(r.module, r.cls) for r in model.project.architectures]
-    return not can_import(model.names, package, source, registered)
+    return not can_import(model.project.imports, package, source, registered)
 
 
 def _is_empty(package: Module) -> bool:
