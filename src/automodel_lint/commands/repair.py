@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 import sys
+import time
 from dataclasses import replace
 from typing import Any
 
@@ -61,6 +62,7 @@ def run(requests: list[Request], options: dict[str, Any]) -> list[Report]:
 
 def _changed(request: Request, options: dict[str, Any]) -> tuple[Report, Files]:
     """Repair, then silence, one checkout in memory."""
+    started = time.perf_counter()
     files: Files = {}
     fixed = 0
     silences = options["add_noqa"] is not None
@@ -72,7 +74,7 @@ def _changed(request: Request, options: dict[str, Any]) -> tuple[Report, Files]:
         overlay = {**request.overlay, **{path: new for path, (_, new) in files.items()}}
         report, added = suppressed(replace(request, overlay=overlay), options["add_noqa"].strip())
         files |= {path: (files.get(path, (old, b""))[0], new) for path, (old, new) in added.items()}
-    report.fixed = fixed
+    report.fixed, report.seconds = fixed, time.perf_counter() - started
     return report, files
 
 
