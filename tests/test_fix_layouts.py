@@ -66,7 +66,7 @@ def _findings(made: list[Made]) -> list[Finding]:
 def test_a_step_does_what_it_says_and_no_more(kind: str) -> None:
     tally: Counter[str] = Counter()
 
-    @profile(20)
+    @profile(24)
     @given(CHANCES)
     def run(chance: random.Random) -> None:
         data = Writer(chance).file()

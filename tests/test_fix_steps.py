@@ -86,6 +86,16 @@ CASES = {
         at("class B", repairs.add_member, "y = 1"),
         'class A:\n\tx = 1\nclass B:\n\t"""Doc."""\n\n\ty = 1',
     ),
+    "comments-above-a-blank-line-stay-when-a-statement-moves": (
+        "def f(self):\n    x\n    # of x\n\n    # of check\n    check()\n    y\n",
+        lambda text: repairs.move_first((1, 1), (6, 5), "check()"),
+        "def f(self):\n    # of check\n    check()\n    x\n    # of x\n\n    y\n",
+    ),
+    "several-lines-below-a-statement": (
+        "def f():\n  x  # why\n",
+        at("x", repairs.statement_below, "if y:\n    z"),
+        "def f():\n  x  # why\n  if y:\n    z\n",
+    ),
     "decorated-behind-a-form-feed": (
         "x\n\fclass A:\n    y = 1\n",
         at("class", repairs.decorate, "final"),
