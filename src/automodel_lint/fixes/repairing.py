@@ -6,6 +6,7 @@ that does not mend its finding, or brings a finding that was not there, is left 
 
 from __future__ import annotations
 
+import os
 from collections import Counter
 from dataclasses import dataclass, field, replace
 
@@ -167,9 +168,11 @@ class _Attempt:
             return dict(self.unmended)
         found: dict[Key, str] = {}
         for (code, path, symbol), number in self.came.items():
-            here = [p.finding for p in self.rounds[number] if p.finding.path == path]
+            made = [p.finding for p in self.rounds[number]]
+            here = [f for f in made if f.path == path]
             same = [f for f in here if (f.symbol or "").partition(".")[0] == symbol.partition(".")[0]]
-            blamed = same or here or self._in_round(number)
+            beside = [f for f in made if os.path.dirname(f.path) == os.path.dirname(path)]
+            blamed = same or here or beside or self._in_round(number)
             found |= {key_of(f): f"it would bring {code} in {path}" for f in blamed}
         return found
 

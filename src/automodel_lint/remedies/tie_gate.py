@@ -6,11 +6,12 @@ import ast
 from collections.abc import Iterator
 
 from automodel_lint.domain.model_class import ModelClass
+from automodel_lint.domain.things import ModelPackage
 from automodel_lint.domain.tie_flag import FLAG
 from automodel_lint.domain.tying import Tying, aliases, head_swaps
 from automodel_lint.inference.bindings import Binding, branches, dotted, parts_of
 from automodel_lint.inference.classes import Member, MethodView
-from automodel_lint.inference.names import ClassEntity, all_arguments
+from automodel_lint.inference.names import ClassEntity, Module, all_arguments
 from automodel_lint.repairs import Repair, Step, add_parameters, place_of, put_under, repair
 
 _SIMPLE = (ast.Expr, ast.Assign, ast.AnnAssign)
@@ -40,7 +41,7 @@ def gated(model: ModelClass, view: MethodView, ungated: list[ast.stmt], refuses:
 
 
 def gate(model: ModelClass, owner: ClassEntity, self_name: str) -> str | None:
-    """Return the question whether the config asks for tying, with the default that the file of ``owner`` has for it.
+    """Return the question whether the config asks for tying, with the default that the package of ``owner`` has for it.
 
     ``None`` if nothing keeps the config as an attribute.
     """
@@ -52,9 +53,15 @@ def gate(model: ModelClass, owner: ClassEntity, self_name: str) -> str | None:
     )
     if not kept:
         return None
-    defaults = set(_defaults(owner.module.syntax))
+    defaults = {default for module in _package(model, owner) for default in _defaults(module.syntax)}
     default = defaults.pop() if len(defaults) == 1 else "False"
     return f'getattr({self_name}.config, "{FLAG}", {default})'
+
+
+def _package(model: ModelClass, owner: ClassEntity) -> list[Module]:
+    """The files of the model package that ask, for which NAM216 wants one default."""
+    folder = model.project.model_package(owner.module.path)
+    return [owner.module] if folder is None else ModelPackage(model.project, folder, ()).modules(FLAG.encode())
 
 
 def own_methods(model: ModelClass) -> Iterator[MethodView]:
