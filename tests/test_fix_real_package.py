@@ -8,7 +8,9 @@ from __future__ import annotations
 import ast
 import difflib
 import json
+import re
 import subprocess
+import sys
 from pathlib import Path
 from typing import Any
 
@@ -110,6 +112,21 @@ def test_the_diff_is_small(outcome: Outcome):
         lines = list(difflib.ndiff(old.decode().splitlines(), new.decode().splitlines()))
         changed = sum(line.startswith(("+ ", "- ")) for line in lines)
         assert changed <= 40, path
+
+
+def test_ruff_says_the_same_before_and_after(root: Path, mended: Path):
+    """Imports are in order and used, and the layout is one that ``ruff format`` leaves alone."""
+
+    def said(checkout: Path, *command: str) -> list[str]:
+        ruff = [sys.executable, "-m", "ruff", *command, "--isolated", "--line-length", "120", "nemo_automodel"]
+        lines = subprocess.run(ruff, cwd=checkout, capture_output=True, text=True, check=False).stdout.splitlines()
+        return sorted(re.sub(r":\d+:\d+:", ":", line) for line in lines)
+
+    checks = ("check", "--select", "I,F,E9", "--output-format", "concise")
+    assert said(mended, *checks) == said(root, *checks)
+    layout = said(root, "format", "--check")
+    assert layout == ["803 files already formatted"], "what is published is formatted so"
+    assert said(mended, "format", "--check") == layout
 
 
 _IMPORTS = """
