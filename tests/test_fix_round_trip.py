@@ -31,8 +31,9 @@ INJECTIONS: list[Injection] = [
     *precision.INJECTIONS,
 ]
 FIXABLE = {code for code, page in pages().items() if page.fix != "none"}
-# A mixin before the loading and saving that transformers brings changes both, so NAM110 asks there, too.
-UNSAFE = {code for code, page in pages().items() if page.fix == "unsafe"} | {"NAM110"}
+# A mixin before the loading and saving that transformers brings changes both, so NAM110 asks there, too; and NAM206
+# where the flag at the top may be set by default.
+UNSAFE = {code for code, page in pages().items() if page.fix == "unsafe"} | {"NAM110", "NAM206"}
 # All of a spelling's files take some ten minutes; three of each, in turn, have every file several times.
 EVERYWHERE = bool(os.environ.get("AUTOMODEL_LINT_ROUND_TRIP_ALL"))
 FILES = 3
