@@ -202,7 +202,7 @@ class _Walk:
             catches = not caught and _catches(handler.type)
             caught = caught or catches
             before = len(self.statements)
-            handled, goes_on = self._block(handler.body, opens and not catches)
+            handled, goes_on = self._block(handler.body, guarded or (opens and not catches))
             self.statements.forget(before)
             if goes_on and (not opens or catches or handled):
                 ends.append(handled)
