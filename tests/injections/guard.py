@@ -76,18 +76,10 @@ def _nested(guard: ast.Expr, head: str) -> str:
 def behind_everything(text: str, cls: str) -> Injected | None:
     """The guard is the last statement of the constructor."""
     guard = _first(text, cls)
-    if guard is None or _unwraps_by_helper(text, cls):
+    if guard is None:
         return None
     moved = put_below(text, _rest(text, cls)[-1], PLAIN)
     return Injected(cut(moved, guard), _inverse(text, cls, guard))
-
-
-def _unwraps_by_helper(text: str, cls: str) -> bool:
-    """Whether the constructor never hands its config on, only what a function has made of it.
-
-    The linter does not look into that function, and takes what stands before the guard for harmless (NAM205).
-    """
-    return any("_resolve_" in segment(text, statement) for statement in _rest(text, cls))
 
 
 def behind_base(text: str, cls: str) -> Injected | None:

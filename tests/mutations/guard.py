@@ -125,6 +125,17 @@ LATE = [
         also=("NAM206",),
     ),
     _late(
+        "unwraps-by-a-function",
+        Edit(
+            CEDAR,
+            "class CedarModel(nn.Module):",
+            "def _text(config):\n    if config.text_config is not None:\n        return config.text_config\n"
+            "    return config\n\n\nclass CedarModel(nn.Module):",
+        ),
+        _ahead("text = _text(config)", "print(text)", path=CEDAR),
+        path=CEDAR,
+    ),
+    _late(
         "rebinds-a-copy", _imported("from copy import deepcopy"), _ahead("config = deepcopy(config)"), also=("NAM206",)
     ),
     _late(

@@ -9,7 +9,7 @@ from dataclasses import dataclass
 from automodel_lint.domain.building import Building
 from automodel_lint.domain.config_changes import ConfigChanges
 from automodel_lint.domain.constructor import ConfigUse, Function, uncast
-from automodel_lint.inference.bindings import dotted, parts_of, walk_here
+from automodel_lint.inference.bindings import dotted, parts_of, statements_here, walk_here
 from automodel_lint.inference.classes import MethodView, is_super
 
 _SUB_CONFIGS = ("_config", "_cfg")
@@ -235,7 +235,22 @@ class Statements:
             return str(word).endswith(_SUB_CONFIGS) and self._of_config(expr.args[0])
         if name in ("copy", "deepcopy") and len(expr.args) == 1:
             return self._is_sub_config(expr.args[0])
-        return name in _GETTERS and isinstance(expr.func, ast.Attribute) and self._of_config(expr.func.value)
+        if name in _GETTERS and isinstance(expr.func, ast.Attribute):
+            return self._of_config(expr.func.value)
+        return self._is_taken_out_by(expr)
+
+    def _is_taken_out_by(self, call: ast.Call) -> bool:
+        """A function of the checkout that gets the config and can return a sub-config of it."""
+        if not any(self._of_config(a) for a in (*call.args, *(k.value for k in call.keywords))):
+            return False
+        callee = self.view.callee(call)
+        if callee is None:
+            return False
+        parameters = [a.arg for a in (*callee.node.args.posonlyargs, *callee.node.args.args)]
+        parameters = parameters[isinstance(callee, MethodView) :]
+        handed = [*zip(parameters, call.args, strict=False), *((k.arg, k.value) for k in call.keywords)]
+        given = {name for name, value in handed if name and self._of_config(value)}
+        return any(_is_part_of(s.value, given) for s in statements_here(callee.node.body) if isinstance(s, ast.Return))
 
     def _of_config(self, expr: ast.expr) -> bool:
         return bool(self.use.is_original(expr)) or self._is_sub_config(expr)
@@ -252,6 +267,18 @@ class Statements:
             elif any(target in kept and value and dotted(value) == name for target, value in parts_of(node)):
                 return True
         return False
+
+
+def _is_part_of(value: ast.expr | None, configs: set[str]) -> bool:
+    """``config.text_config``, by name or ``getattr``, also as one side of a choice."""
+    if isinstance(value, ast.IfExp):
+        return _is_part_of(value.body, configs) or _is_part_of(value.orelse, configs)
+    if isinstance(value, ast.Attribute):
+        return value.attr.endswith(_SUB_CONFIGS) and dotted(value.value) in configs
+    if isinstance(value, ast.Call) and dotted(value.func) == "getattr" and len(value.args) >= 2:
+        word = value.args[1].value if isinstance(value.args[1], ast.Constant) else ""
+        return str(word).endswith(_SUB_CONFIGS) and dotted(value.args[0]) in configs
+    return False
 
 
 def method_of(call: ast.Call) -> str:
