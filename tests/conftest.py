@@ -8,11 +8,15 @@ import subprocess
 import sys
 from collections.abc import Callable
 from pathlib import Path
+from typing import Any
 
 import pytest
 
+from automodel_lint.session import Session
+
 ROOT = Path(__file__).resolve().parent.parent
 EXAMPLE = ROOT / "examples" / "acme_automodel"
+Find = Callable[[Path], None]
 Cli = Callable[..., "subprocess.CompletedProcess[str]"]
 
 
@@ -46,6 +50,21 @@ def cli() -> Cli:
         )
 
     return run
+
+
+@pytest.fixture
+def sessions_find(monkeypatch: pytest.MonkeyPatch) -> Find:
+    """Lets every session find the libraries of one folder, and nothing that happens to be installed."""
+    made = Session.__init__
+
+    def choose(library: Path) -> None:
+        def with_library(session: Session, *arguments: Any) -> None:
+            made(session, *arguments)
+            session.search_path = [str(library)]
+
+        monkeypatch.setattr(Session, "__init__", with_library)
+
+    return choose
 
 
 @pytest.fixture(scope="session")

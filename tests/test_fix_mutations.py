@@ -6,16 +6,15 @@ Where the repair is the exact inverse of what was edited, every byte is that of 
 from __future__ import annotations
 
 from pathlib import Path
-from typing import Any
 
 import pytest
 
-from automodel_lint.fixes.repairing import Outcome, repaired
+from automodel_lint.fixes.repairing import repaired
 from automodel_lint.pages import pages
 from automodel_lint.request import Request
-from automodel_lint.session import Session
 
 from .clean_example import clean, edited, lay, lay_library
+from .conftest import Find
 from .mutations import Fault
 from .test_mutations import FAULTS
 
@@ -122,21 +121,11 @@ def library(tmp_path_factory: pytest.TempPathFactory) -> Path:
     return lay_library(tmp_path_factory.mktemp("library"))
 
 
-def _repaired(root: Path, library: Path, monkeypatch: pytest.MonkeyPatch, unsafe: bool) -> Outcome:
-    made = Session.__init__
-
-    def with_library(session: Session, *arguments: Any) -> None:
-        made(session, *arguments)
-        session.search_path = [str(library)]
-
-    monkeypatch.setattr(Session, "__init__", with_library)
-    return repaired(Request(paths=[str(root)], select=["NAM"], cache=False), unsafe)
-
-
 @pytest.mark.parametrize("fault", REPAIRED, ids=lambda fault: fault.id)
-def test_the_fault_is_repaired(fault: Fault, library: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_the_fault_is_repaired(fault: Fault, library: Path, tmp_path: Path, sessions_find: Find) -> None:
     files = edited(clean(), fault.edits)
-    outcome = _repaired(lay(tmp_path, files), library, monkeypatch, unsafe=True)
+    sessions_find(library)
+    outcome = repaired(Request(paths=[str(lay(tmp_path, files))], select=["NAM"], cache=False), unsafe=True)
     assert sorted(f.code for f in outcome.report.findings) == LEFT.get(fault.id, ("", ""))[0].split()
     assert not outcome.dropped
     new = {path: text.encode("utf-8", "surrogateescape") for path, text in files.items()}

@@ -22,8 +22,8 @@ from automodel_lint.source import SourceTree
 class Session:
     """A checkout with its settings, ready to be linted. All paths of the request lie in it.
 
-    ``verdict`` is what all rules say, once it has run. ``before`` is a session on an earlier state of the same files:
-    what it found is used again where nothing has changed, and nothing is kept on disk.
+    ``verdict`` is what all rules say, once it has run. ``known`` is the :meth:`snapshot` of a session on an earlier
+    state of the same files: what that found is used again where nothing has changed, and nothing is kept on disk.
 
     Raises:
         UsageError, ConfigError, CheckoutNotFound: if what was asked for is not there or not usable.
@@ -32,8 +32,8 @@ class Session:
     engine: Engine
     verdict: Verdict
 
-    def __init__(self, request: Request, before: Session | None = None):
-        self.request, self.before = request, before
+    def __init__(self, request: Request, known: dict[str, Any] | None = None):
+        self.request, self.known = request, known
         for code in (*(request.select or ()), *request.extend_select, *request.ignore):
             problem = unknown_code(code)
             if problem:
@@ -60,12 +60,15 @@ class Session:
         started = time.perf_counter()
         tree, outside = self._tree(), self._outside()
         kept, apart = self._cache_file(outside), self.request.apart
-        known = self.before.engine.cache.snapshot() if self.before is not None else None
-        self.engine = Engine(self.checkout, tree, outside, kept, self.config.fp32_tensors, apart, known)
+        self.engine = Engine(self.checkout, tree, outside, kept, self.config.fp32_tensors, apart, self.known)
         self.verdict = self.engine.run(progress)
         report = Selection(self.request, self.config, self.checkout, tree, self.verdict).report()
         report.seconds = time.perf_counter() - started
         return report
+
+    def snapshot(self) -> dict[str, Any]:
+        """Return what a run has found as plain data, for a session on a later state of the same files."""
+        return self.engine.cache.snapshot()
 
     def project(self) -> Any:
         """Return the domain over the checkout, with its registrations read, for who shows it instead of linting it."""
@@ -84,7 +87,7 @@ class Session:
         return [p for p in self.search_path if any(os.path.isdir(os.path.join(p, name)) for name in libraries)]
 
     def _cache_file(self, outside: list[str]) -> str | None:
-        if not self.request.cache or self.before is not None:
+        if not self.request.cache or self.known is not None:
             return None
         if self.config.cache_dir:
             folder = self.config.absolute(self.config.cache_dir)

@@ -202,6 +202,14 @@ class SourceTree:
             column(end, node.end_col_offset or node.col_offset),  # type: ignore[attr-defined]
         )
 
+    def text_at(self, path: str, span: Span) -> str:
+        """Return the text that a span covers, its lines joined by ``\\n``; empty behind the end of the file."""
+        lines = self.lines(path)[span.line - 1 : span.end_line]
+        if lines:
+            lines[-1] = lines[-1][: span.end_column - 1]
+            lines[0] = lines[0][span.column - 1 :]
+        return "\n".join(lines)
+
     def name_span(self, path: str, node: ast.ClassDef | ast.FunctionDef | ast.AsyncFunctionDef) -> Span:
         """Return where the name of a class or function definition stands."""
         lines = self.lines(path)

@@ -182,14 +182,12 @@ def unused(
         if stale:
             it = "the comment" if len(stale) == len(comment.codes) else "the code" if len(stale) == 1 else "these codes"
             fields = (("why", f"{' and '.join(stale)} would not fire here"), ("advice", f"remove {it}"))
-            mended = _without(tree.lines(path), comment, stale)
+            mended = _without(tree.text_at(path, comment.span), comment, stale)
             findings.append(Finding(tree.relative(path), comment.span, fields=fields, code="NAM001", repair=mended))
     return findings
 
 
-def _without(lines: list[str], comment: Comment, stale: list[str]) -> Repair | None:
-    """What takes stale codes out of a comment."""
-    span = comment.span
-    text = lines[span.line - 1][span.column - 1 : span.end_column - 1] if span.line <= len(lines) else ""
+def _without(text: str, comment: Comment, stale: list[str]) -> Repair | None:
+    """What takes stale codes out of a comment of this text."""
     match = next((m for pattern in (_FILE, _OWN, _NOQA) if (m := pattern.search(text)) and m["codes"]), None)
-    return None if match is None else without_codes(span, text, match, stale)
+    return None if match is None else without_codes(comment.span, text, match, stale)

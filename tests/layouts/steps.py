@@ -193,11 +193,14 @@ def put_under(site: Site) -> Made | None:
     return Made(repairs.put_under(site.place(node), "self.tied and not x"), expect)
 
 
+_STATEMENTS = ["added = 1", "if self.tied:\n    self.tie()"]
+
+
 def statement_below(site: Site) -> Made | None:
     node = _some_simple(site)
     if node is None:
         return None
-    text = site.chance.choice(["added = 1", "if self.tied:\n    self.tie()"])
+    text = site.chance.choice(_STATEMENTS)
 
     def expect() -> None:
         body, index = block_of(site.tree, node)
@@ -210,7 +213,7 @@ def replace_statement(site: Site) -> Made | None:
     node = _some_simple(site)
     if node is None:
         return None
-    text = site.chance.choice(["added = 1", "if self.tied:\n    self.tie()"])
+    text = site.chance.choice(_STATEMENTS)
 
     def expect() -> None:
         body, index = block_of(site.tree, node)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import ast
+from collections.abc import Iterator
 from functools import cached_property
 from typing import Any
 
@@ -100,6 +101,12 @@ class ModelClass:
         if opaque or not members or members[-1].function is None or not self.classes.is_local(members[-1].owner):
             return None
         return MethodView(self.classes, self.entity, members[-1])
+
+    def own_functions(self) -> Iterator[tuple[ClassEntity, ast.FunctionDef]]:
+        """Yield every method of the class and of its bases that know the framework, with the class that has it."""
+        for ancestor in self.mro:
+            if isinstance(ancestor, ClassEntity) and self.classes.is_local(ancestor):
+                yield from ((ancestor, function) for function in self.classes.methods(ancestor))
 
     def member_scope(self, member: Member) -> Scope:
         """Return the scope of a class body, in which a member's value is evaluated."""

@@ -15,7 +15,7 @@ from functools import reduce
 from automodel_lint.inference.bindings import branches, dotted, parts_of
 from automodel_lint.inference.classes import Classes, FunctionView, MethodView
 from automodel_lint.inference.module_tree import ModuleNode
-from automodel_lint.inference.names import FunctionEntity, all_arguments
+from automodel_lint.inference.names import FunctionEntity, all_arguments, defaults_of
 
 FP32, INPUT, OPEN = "fp32", "input", "open"
 NONE, SOME = "none", "some"  # marks of a dtype that may not be given
@@ -341,9 +341,7 @@ def argument(view: MethodView, call: ast.Call, name: str) -> ast.expr | None:
             return keyword.value
     if name in parameters and parameters.index(name) < len(call.args):
         return call.args[parameters.index(name)]
-    defaults = dict(zip(reversed(parameters), reversed(signature.defaults), strict=False))
-    defaults |= {a.arg: d for a, d in zip(signature.kwonlyargs, signature.kw_defaults, strict=True) if d is not None}
-    return defaults.get(name)
+    return defaults_of(signature).get(name)
 
 
 def _parameter(name: str) -> Traced:

@@ -55,8 +55,7 @@ def misses(model: ModelClass, package: Module) -> bool:
     """Whether ``__all__`` surely lacks the class (one that is computed or changed by a call may have it)."""
     names: set[str] = set()
     for statement in _run(package.syntax.body):
-        adds = isinstance(statement, ast.AugAssign) and dotted(statement.target) == "__all__"
-        value = statement.value if adds else dict(parts_of(statement)).get("__all__")  # type: ignore[attr-defined]
+        value, adds = _given_to_all(statement)
         if value is None:
             if "__all__" in ast.unparse(statement):
                 return False
@@ -75,10 +74,16 @@ def display_of_all(package: Module) -> ast.expr | None:
     """Return the list or tuple at the end of ``__all__`` that a name can be written into; ``None`` if there is none."""
     found = None
     for statement in package.syntax.body:
-        adds = isinstance(statement, ast.AugAssign) and dotted(statement.target) == "__all__"
-        value = statement.value if adds else dict(parts_of(statement)).get("__all__")  # type: ignore[attr-defined]
+        value, _ = _given_to_all(statement)
         found = found if value is None else _display(value)
     return found
+
+
+def _given_to_all(statement: ast.stmt) -> tuple[ast.expr | None, bool]:
+    """What a statement gives to ``__all__``, if anything, and whether it adds that to what is there."""
+    if isinstance(statement, ast.AugAssign) and dotted(statement.target) == "__all__":
+        return statement.value, True
+    return dict(parts_of(statement)).get("__all__"), False
 
 
 def _display(value: ast.expr) -> ast.expr | None:

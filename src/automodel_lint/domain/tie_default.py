@@ -8,7 +8,7 @@ from automodel_lint.domain.model_class import ModelClass
 from automodel_lint.domain.model_config import config_classes
 from automodel_lint.domain.tie_flag import FLAG
 from automodel_lint.inference.classes import MethodView, is_super
-from automodel_lint.inference.names import ClassEntity, all_arguments
+from automodel_lint.inference.names import ClassEntity, all_arguments, defaults_of
 
 
 def allows_default(model: ModelClass) -> bool:
@@ -30,11 +30,8 @@ def _is_untied(model: ModelClass, config: ClassEntity) -> bool:
         return any(_is_false(member.value) for member in model.classes.local(config, FLAG))
     view = MethodView(model.classes, config, members[-1])
     arguments = view.node.args
-    positional = [*arguments.posonlyargs, *arguments.args]
-    defaults = dict(zip([a.arg for a in reversed(positional)], reversed(arguments.defaults), strict=False))
-    defaults |= {a.arg: d for a, d in zip(arguments.kwonlyargs, arguments.kw_defaults, strict=True) if d is not None}
     if any(a.arg == FLAG for a in all_arguments(arguments)):
-        return _is_false(defaults.get(FLAG))
+        return _is_false(defaults_of(arguments).get(FLAG))
     handed = [k.value for call in view.calls() if _is_base_constructor(call) for k in call.keywords if k.arg == FLAG]
     return bool(handed) and all(_is_false(value) or _is_taken_over(value) for value in handed)
 

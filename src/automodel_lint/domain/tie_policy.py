@@ -56,15 +56,9 @@ def _policy_of_keys(model: ModelClass) -> str | None:
 
 def _asks(model: ModelClass) -> bool:
     """Whether a method of the checkout really reads the flag; the guard, which has it in its name, reads none."""
-    functions = [
-        f
-        for a in model.mro
-        if isinstance(a, ClassEntity) and model.classes.is_local(a)
-        for f in model.classes.methods(a)
-    ]
     words = {
         getattr(n, "attr", getattr(n, "id", getattr(n, "value", None)))
-        for f in functions
+        for _, f in model.own_functions()
         for n in ast.walk(f)
         if isinstance(n, (ast.Attribute, ast.Name, ast.Constant))
     }

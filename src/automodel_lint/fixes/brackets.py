@@ -8,8 +8,8 @@ from dataclasses import dataclass
 
 from automodel_lint.fixes.draft import Change, Draft, NotEditable, Token
 
+WIDEST = 120  # longer lines are broken
 _OPEN, _CLOSE = "([{", ")]}"
-_WIDEST = 120  # longer lines are broken
 
 
 @dataclass(frozen=True)
@@ -128,14 +128,14 @@ def put_before(draft: Draft, brackets: Bracketed, text: str, index: int) -> list
 def _broken(draft: Draft, brackets: Bracketed, text: str, index: int) -> Change | None:
     """What stands in brackets on one line, with one more item, on lines of its own if that line would be too wide."""
     first, last = draft.line_start(brackets.start), draft.line_end(brackets.end - 1)
-    if draft.line_start(brackets.end - 1) != first or last - first + len(text) + 2 <= _WIDEST or not brackets.slots:
+    if draft.line_start(brackets.end - 1) != first or last - first + len(text) + 2 <= WIDEST or not brackets.slots:
         return None
     items = [draft.text[slot.start : slot.end] for slot in brackets.slots]
     items.insert(index, text)
     outer = draft.newline + draft.indent_at(brackets.start)
     inner, together = outer + draft.indent, ", ".join(items)
     is_display = draft.text[brackets.start] != "(" or _is_display(draft, brackets)
-    if is_display or brackets.slots[-1].comma or len(inner) + len(together) > _WIDEST:
+    if is_display or brackets.slots[-1].comma or len(inner) + len(together) > WIDEST:
         return Change(brackets.inside, brackets.end - 1, "".join(f"{inner}{item}," for item in items) + outer)
     return Change(brackets.inside, brackets.end - 1, inner + together + outer)
 
@@ -151,12 +151,20 @@ def _is_display(draft: Draft, brackets: Bracketed) -> bool:
 def add_item(draft: Draft, line: int, column: int, end_line: int, end_column: int, text: str) -> list[Change]:
     """Put an item at the end of a list, tuple, set or dict."""
     start, end = draft.offset(line, column), draft.offset(end_line, end_column)
-    if draft.text[start] in _OPEN:
-        brackets = bracketed(draft, start)
-        if brackets.end == end:
-            return added(draft, brackets, text)
+    brackets = display(draft, start, end)
+    return behind_bare(draft, end, text) if brackets is None else added(draft, brackets, text)
+
+
+def display(draft: Draft, start: int, end: int) -> Bracketed | None:
+    """Return the brackets of a list, tuple, set or dict; ``None`` for a tuple without brackets."""
+    brackets = bracketed(draft, start) if draft.text[start] in _OPEN else None
+    return brackets if brackets is not None and brackets.end == end else None
+
+
+def behind_bare(draft: Draft, end: int, text: str) -> list[Change]:
+    """Put an item at the end of a tuple without brackets."""
     comma = "" if draft.text[:end].endswith(",") else ","
-    return [Change(end, end, f"{comma} {text}")]  # a tuple without brackets
+    return [Change(end, end, f"{comma} {text}")]
 
 
 def add_argument(draft: Draft, line: int, column: int, end_line: int, end_column: int, text: str) -> list[Change]:

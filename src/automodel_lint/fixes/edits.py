@@ -150,8 +150,7 @@ def with_edits(findings: Iterable[Finding], read: Callable[[str], bytes | None])
             if finding.path not in drafts:
                 drafts[finding.path] = _draft(read(finding.path))
             draft = drafts[finding.path]
-            made = proposed(draft, [finding])[0] if draft else []
-            fit = [p for p in made if draft and not _unfit(draft, p)]
+            fit = combined(draft, proposed(draft, [finding])[0])[0] if draft else []
             edits = edits_of(draft, fit[0].changes) if draft and fit else None
             finding = replace(finding, edits=edits, repair=finding.repair if fit else None)
         done.append(finding)

@@ -7,10 +7,9 @@ import sys
 from bisect import bisect_left
 from itertools import takewhile
 
-from automodel_lint.fixes.brackets import Bracketed, added, bracketed
+from automodel_lint.fixes.brackets import WIDEST, Bracketed, added, bracketed, put_before
 from automodel_lint.fixes.draft import Change, Draft
 
-_WIDEST = 120  # longer import lines are broken
 _FUTURE, _STDLIB, _THIRD, _FIRST, _LOCAL = range(5)
 Import = ast.Import | ast.ImportFrom
 
@@ -36,7 +35,7 @@ def import_name(draft: Draft, module: str, name: str, package: str = "") -> list
 def import_text(module: str, name: str) -> str:
     """Return the statement that imports a name of a module, in brackets where it is long."""
     text = f"from {module} import {name}"
-    return text if len(text) <= _WIDEST else f"from {module} import (\n    {name},\n)"
+    return text if len(text) <= WIDEST else f"from {module} import (\n    {name},\n)"
 
 
 def _ahead(tree: ast.Module) -> list[Import]:
@@ -76,12 +75,13 @@ def _joined(draft: Draft, statement: Import, name: str) -> list[Change]:
     index = bisect_left([order_of(n) for n in names], order_of(name)) if _is_sorted(names) else len(names)
     brackets = _brackets(draft, statement)
     if brackets is not None:
-        return _in_brackets(draft, brackets, index, name)
+        at_end = index >= len(brackets.slots)
+        return added(draft, brackets, name) if at_end else put_before(draft, brackets, name, index)
     places = [draft.node_offset(alias) for alias in statement.names]
     end = draft.node_end(statement.names[-1])
     text = draft.text[places[0] : end]
     width = draft.line_end(end) - draft.line_start(places[0]) + len(name) + 2
-    if width > _WIDEST and "\\" not in text and draft.line_end(end) == end:
+    if width > WIDEST and "\\" not in text and draft.line_end(end) == end:
         words = [draft.text[p : draft.node_end(a)] for p, a in zip(places, statement.names, strict=True)]
         words.insert(index, name)
         lines = "".join(f"{draft.indent}{word},{draft.newline}" for word in words)
@@ -96,14 +96,6 @@ def _brackets(draft: Draft, statement: Import) -> Bracketed | None:
     tokens = draft.code_tokens
     before = tokens[bisect_left(tokens, first, key=lambda t: t.start) - 1]
     return bracketed(draft, before.start) if before.string == "(" else None
-
-
-def _in_brackets(draft: Draft, brackets: Bracketed, index: int, name: str) -> list[Change]:
-    if index >= len(brackets.slots):
-        return added(draft, brackets, name)
-    start = brackets.slots[index].start
-    gap = draft.newline + draft.indent_at(start) if draft.begins_line(start) else " "
-    return [Change(start, start, f"{name},{gap}")]
 
 
 def order_of(name: str) -> tuple[int, str, str]:

@@ -7,11 +7,10 @@ from bisect import bisect_left
 from collections.abc import Callable
 from typing import Any
 
-from automodel_lint.fixes.brackets import Bracketed, added, bracketed, put_before
+from automodel_lint.fixes.brackets import Bracketed, added, behind_bare, display, put_before
 from automodel_lint.fixes.draft import Change, Draft
 from automodel_lint.fixes.imports import import_text, order_of
 
-_OPEN = "([{"
 _KEYS: tuple[Callable[[str], Any], ...] = (order_of, str, str.casefold)  # what lists of names are sorted by
 
 
@@ -20,10 +19,9 @@ def add_name(
 ) -> list[Change]:
     """Put a name into a list, tuple or set of texts, or with a ``value`` into a dict: in order, if that is sorted."""
     start, end = draft.offset(line, column), draft.offset(end_line, end_column)
-    brackets = bracketed(draft, start) if draft.text[start] in _OPEN else None
-    if brackets is None or brackets.end != end:
-        comma = "" if draft.text[:end].endswith(",") else ","
-        return [Change(end, end, f"{comma} {_quoted(draft.text[start], name)}")]  # a tuple without brackets
+    brackets = display(draft, start, end)
+    if brackets is None:
+        return behind_bare(draft, end, _quoted(draft.text[start], name))
     texts = [draft.text[slot.start : slot.end] for slot in brackets.slots]
     quote = texts[-1][:1] if texts else '"'
     text = _quoted(quote, name) + (f": {_quoted(quote, value)}" if value else "")

@@ -9,6 +9,7 @@ from __future__ import annotations
 import os
 from collections import Counter
 from dataclasses import dataclass, field, replace
+from typing import Any
 
 from automodel_lint.baseline import unnumbered
 from automodel_lint.findings import Finding, Severity
@@ -24,6 +25,7 @@ REGISTERING = "NAM102"  # whose repairs make the registry lead to a class, which
 _ATTEMPTS = 20
 
 Key = tuple[str, str, str, str]  # code, path, symbol, message without line numbers: a finding whatever its line
+Known = dict[str, Any]  # a snapshot of a session
 Kind = tuple[str, str, str]  # code, path, symbol
 
 
@@ -60,7 +62,7 @@ def repaired(request: Request, unsafe: bool = False) -> Outcome:
         if not faulty:
             return _readmitted(attempt, left_out).outcome()
         left_out = {**left_out, **faulty}
-        attempt = _Attempt(request, unsafe, left_out, attempt.first)
+        attempt = _Attempt(request, unsafe, left_out, attempt.at_first)
     attempt.unsafe = None  # repairs that bring ever new findings: none is made
     attempt.run()
     return attempt.outcome()
@@ -70,7 +72,7 @@ def _readmitted(attempt: _Attempt, left_out: dict[Key, str]) -> _Attempt:
     """Take back in what was left out together with a culprit, one by one."""
     for key in list(left_out)[:_ATTEMPTS] if len(left_out) > 1 else ():
         fewer = {known: why for known, why in left_out.items() if known != key}
-        other = _Attempt(attempt.request, attempt.unsafe, fewer, attempt.first)
+        other = _Attempt(attempt.request, attempt.unsafe, fewer, attempt.at_first)
         other.run()
         if not other.faulty():
             attempt, left_out = other, fewer
@@ -80,16 +82,14 @@ def _readmitted(attempt: _Attempt, left_out: dict[Key, str]) -> _Attempt:
 class _Attempt:
     """One go from the files as they are.
 
-    ``left_out`` are findings not to repair; with ``unsafe`` as ``None``, none is. ``before`` is a session that has run
-    on the same files.
+    ``left_out`` are findings not to repair; with ``unsafe`` as ``None``, none is. ``known`` is what a session on the
+    same files has found.
     """
 
-    first: Session
-
-    def __init__(self, request: Request, unsafe: bool | None, left_out: dict[Key, str], before: Session | None):
+    def __init__(self, request: Request, unsafe: bool | None, left_out: dict[Key, str], known: Known | None):
         self.request, self.unsafe, self.left_out = request, unsafe, left_out
         self.overlay = dict(request.overlay)
-        self.session = before  # whose verdicts are used again
+        self.known = known
         self.before: dict[str, bytes] = {}
         self.rounds: list[list[Proposal]] = []
         self.edited: list[list[Finding]] = []
@@ -99,32 +99,28 @@ class _Attempt:
 
     def run(self) -> None:
         """Repair until nothing changes."""
-        self.first = self._lint()
-        first = self.present = self._kinds()
+        first = self._lint()
+        self.at_first = self.known
         for number in range(ROUNDS):
             taken = self._round()
             if not taken:
                 break
             self.rounds.append(taken)
             counts = Counter(map(key_of, self.report.findings))
-            self._lint()
+            present = self._lint()
             after = Counter(map(key_of, self.report.findings))
             for proposal in taken:
                 key = key_of(proposal.finding)
                 if after[key] >= counts[key]:
                     self.unmended[key] = "it would not be gone"
-            self.present = self._kinds()
-            self.came = {k: self.came.get(k, number) for k in self.present if self.present[k] > first[k]}
+            self.came = {k: self.came.get(k, number) for k in present if present[k] > first[k]}
 
-    def _lint(self) -> Session:
-        self.session = Session(replace(self.request, overlay=dict(self.overlay)), self.session)
-        self.report = self.session.run()
-        self.every = self.session.verdict.findings
-        return self.session
-
-    def _kinds(self) -> Counter[Kind]:
-        """What there is, selected or not; what is only worth a look is no reason against a repair."""
-        counted = (f for f in self.every if f.severity != Severity.INFO)
+    def _lint(self) -> Counter[Kind]:
+        """Return what there is, selected or not; what is only worth a look is no reason against a repair."""
+        session = Session(replace(self.request, overlay=dict(self.overlay)), self.known)
+        self.report = session.run()
+        self.known = session.snapshot()
+        counted = (f for f in session.verdict.findings if f.severity != Severity.INFO)
         return Counter((f.code, f.path, f.symbol or "") for f in counted)
 
     def _wanted(self) -> dict[str, list[Finding]]:

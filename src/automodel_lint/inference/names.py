@@ -374,3 +374,11 @@ def all_arguments(arguments: ast.arguments) -> list[ast.arg]:
     """Return every parameter of a signature, in order."""
     starred = [a for a in (arguments.vararg, arguments.kwarg) if a is not None]
     return [*arguments.posonlyargs, *arguments.args, *arguments.kwonlyargs, *starred]
+
+
+def defaults_of(arguments: ast.arguments) -> dict[str, ast.expr]:
+    """Return the default of each parameter of a signature that has one."""
+    positional = [*arguments.posonlyargs, *arguments.args]
+    last = zip(positional[len(positional) - len(arguments.defaults) :], arguments.defaults, strict=True)
+    named = zip(arguments.kwonlyargs, arguments.kw_defaults, strict=True)
+    return {a.arg: default for a, default in (*last, *named) if default is not None}

@@ -100,10 +100,7 @@ class _Texts:
     def text(self, node: ast.expr) -> str:
         """Return the text of an expression."""
         tree = self.project_of.project.tree
-        span, lines = tree.span(self.module.path, node), tree.lines(self.module.path)
-        if span.line != span.end_line:
-            return "\n"
-        return lines[span.line - 1][span.column - 1 : span.end_column - 1]
+        return tree.text_at(self.module.path, tree.span(self.module.path, node))
 
 
 @dataclass(frozen=True)

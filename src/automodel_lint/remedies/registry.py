@@ -56,8 +56,7 @@ def _in_mapping(entry: ArchitectureEntry, path: str) -> Span | None:
             return None
         span = tree.span(path, written)
         inner = Span(span.line, span.column + 1, span.end_line, span.end_column - 1)
-        text = tree.lines(path)[span.line - 1][inner.column - 1 : inner.end_column - 1]
-        return inner if span.line == span.end_line and text == written.value else None
+        return inner if tree.text_at(path, inner) == written.value else None
     return None
 
 

@@ -66,11 +66,9 @@ def _package(model: ModelClass, owner: ClassEntity) -> list[Module]:
 
 def own_methods(model: ModelClass) -> Iterator[MethodView]:
     """Yield the methods of the class and of its bases that know the framework, each as one of this class."""
-    for ancestor in model.mro:
-        if isinstance(ancestor, ClassEntity) and model.classes.is_local(ancestor):
-            for function in model.classes.methods(ancestor):
-                if function.args.args or function.args.posonlyargs:
-                    yield MethodView(model.classes, model.entity, Member(ancestor, Binding("def", function)))
+    for owner, function in model.own_functions():
+        if function.args.args or function.args.posonlyargs:
+            yield MethodView(model.classes, model.entity, Member(owner, Binding("def", function)))
 
 
 def _defaults(module: ast.Module) -> Iterator[str]:

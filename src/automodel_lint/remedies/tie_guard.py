@@ -10,7 +10,7 @@ from automodel_lint.domain.spelling import spelled
 from automodel_lint.domain.tie_default import allows_default
 from automodel_lint.domain.tie_guard import GUARD, GuardCall, Guarding
 from automodel_lint.inference.bindings import FUNCTIONS, collect
-from automodel_lint.inference.names import ClassEntity, all_arguments
+from automodel_lint.inference.names import ClassEntity, all_arguments, defaults_of
 from automodel_lint.repairs import Repair, Step, first_statement, move_first, place_of, repair, replace_text
 
 
@@ -97,9 +97,8 @@ def _moved_text(model: ModelClass, found: Guarding, call: GuardCall, parameter: 
     names = {n.id for a in given for n in ast.walk(a) if isinstance(n, ast.Name)}
     attributes = [n for a in given for n in ast.walk(a) if isinstance(n, ast.Attribute) and n.attr != "__class__"]
     if names <= known and not attributes:
-        lines = model.project.tree.lines(found.owner.module.path)
-        span = model.project.tree.span(found.owner.module.path, node)
-        return lines[span.line - 1][span.column - 1 : span.end_column - 1]
+        path, tree = found.owner.module.path, model.project.tree
+        return tree.text_at(path, tree.span(path, node))
     return _canonical(call, found, parameter)
 
 
@@ -143,11 +142,7 @@ def _parameter(function: Function | None) -> str | None:
     name = config_parameter(function) if function is not None else None
     if function is None or name is None:
         return None
-    arguments = function.args
-    positional = [*arguments.posonlyargs, *arguments.args]
-    defaults = dict(zip([a.arg for a in reversed(positional)], reversed(arguments.defaults), strict=False))
-    defaults |= {a.arg: d for a, d in zip(arguments.kwonlyargs, arguments.kw_defaults, strict=True) if d is not None}
-    default = defaults.get(name)
+    default = defaults_of(function.args).get(name)
     return None if isinstance(default, ast.Constant) and default.value is None else name
 
 

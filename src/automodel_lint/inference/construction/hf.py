@@ -26,7 +26,7 @@ from automodel_lint.inference.construction.values import (
     Value,
 )
 from automodel_lint.inference.module_tree import Place
-from automodel_lint.inference.names import ClassEntity, Scope
+from automodel_lint.inference.names import ClassEntity, Scope, defaults_of
 
 if TYPE_CHECKING:
     from automodel_lint.inference.construction.interpreter import Interpreter
@@ -104,7 +104,7 @@ class HuggingFace:
                 if isinstance(statement, (ast.Assign, ast.AnnAssign)):
                     values = [v for target, v in parts_of(statement) if target == name]
                 elif isinstance(statement, FUNCTIONS) and statement.name == "__init__":
-                    values = [d for parameter, d in _defaults(statement.args) if parameter == name]
+                    values = [defaults_of(statement.args).get(name)]
                 else:
                     continue
                 if values and isinstance(values[0], ast.Constant):
@@ -370,15 +370,6 @@ def _set_in(function: ast.FunctionDef | ast.AsyncFunctionDef) -> set[str]:
 
 def _snake(name: str) -> str:
     return re.sub(r"(?<=[a-z0-9])(?=[A-Z])", "_", name).lower()
-
-
-def _defaults(arguments: ast.arguments) -> list[tuple[str, ast.expr | None]]:
-    positional = [*arguments.posonlyargs, *arguments.args]
-    first = len(positional) - len(arguments.defaults)
-    found: list[tuple[str, ast.expr | None]] = [
-        (a.arg, d) for a, d in zip(positional[first:], arguments.defaults, strict=True)
-    ]
-    return found + [(a.arg, d) for a, d in zip(arguments.kwonlyargs, arguments.kw_defaults, strict=True)]
 
 
 def _fills(body: list[ast.stmt], name: str) -> bool:
