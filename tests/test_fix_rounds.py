@@ -74,6 +74,20 @@ def test_a_repair_that_does_not_mend(root: Path, monkeypatch: pytest.MonkeyPatch
     _only_spruce(root, _run(root), "would not be gone")
 
 
+def test_a_repair_that_comes_back_in_other_words_in_every_round(root: Path, monkeypatch: pytest.MonkeyPatch):
+    """Each round mends what the finding said, and gives it something else to say: the bound is ten."""
+    made_so_far: list[str] = []
+
+    def steps(_: ModelClass, proper: Repair) -> list[Step]:
+        (step,) = proper.steps
+        made_so_far.append(f"Other{len(made_so_far)}")
+        return [Step(step.kind, (*step.arguments[:-1], made_so_far[-1]))]
+
+    _mended_by(monkeypatch, steps)
+    _only_spruce(root, _run(root), "come back after 10 rounds")
+    assert len(made_so_far) <= 2 * (10 + 1) + 1
+
+
 def test_a_repair_that_brings_another_finding(root: Path, monkeypatch: pytest.MonkeyPatch):
     _mended_by(monkeypatch, lambda _, proper: [*proper.steps, append_line(NO_EXPORT)])
     _only_spruce(root, _run(root), "would bring NAM105")

@@ -23,6 +23,8 @@ from automodel_lint.session import Session
 ROUNDS = 10
 REGISTERING = "NAM102"  # whose repairs make the registry lead to a class, which is looked at only then
 _ATTEMPTS = 20
+_NOT_GONE = "it would not be gone"
+_COMES_BACK = f"it would come back after {ROUNDS} rounds"
 
 Key = tuple[str, str, str, str]  # code, path, symbol, message without line numbers: a finding whatever its line
 Known = dict[str, Any]  # a snapshot of a session
@@ -70,7 +72,8 @@ def repaired(request: Request, unsafe: bool = False) -> Outcome:
 
 def _readmitted(attempt: _Attempt, left_out: dict[Key, str]) -> _Attempt:
     """Take back in what was left out together with a culprit, one by one."""
-    for key in list(left_out)[:_ATTEMPTS] if len(left_out) > 1 else ():
+    blamed = [key for key, why in left_out.items() if why not in (_NOT_GONE, _COMES_BACK)]
+    for key in blamed[:_ATTEMPTS] if len(blamed) > 1 else ():
         fewer = {known: why for known, why in left_out.items() if known != key}
         other = _Attempt(attempt.request, attempt.unsafe, fewer, attempt.at_first)
         other.run()
@@ -112,8 +115,16 @@ class _Attempt:
             for proposal in taken:
                 key = key_of(proposal.finding)
                 if after[key] >= counts[key]:
-                    self.unmended[key] = "it would not be gone"
+                    self.unmended[key] = _NOT_GONE
             self.came = {k: self.came.get(k, number) for k in present if present[k] > first[k]}
+        else:
+            self.unmended = self._endless() | self.unmended
+
+    def _endless(self) -> dict[Key, str]:
+        """What the last round still repaired, under all the messages that it has had."""
+        repaired = [p.finding for proposals in self.rounds for p in proposals]
+        last = {kind_of(p.finding) for p in self.rounds[-1]}
+        return {key_of(f): _COMES_BACK for f in repaired if kind_of(f) in last}
 
     def _lint(self) -> Counter[Kind]:
         """Return what there is, selected or not; what is only worth a look is no reason against a repair."""
@@ -121,7 +132,7 @@ class _Attempt:
         self.report = session.run()
         self.known = session.snapshot()
         counted = (f for f in session.verdict.findings if f.severity != Severity.INFO)
-        return Counter((f.code, f.path, f.symbol or "") for f in counted)
+        return Counter(map(kind_of, counted))
 
     def _wanted(self) -> dict[str, list[Finding]]:
         """The findings to repair, by file."""
@@ -191,3 +202,8 @@ class _Attempt:
 def key_of(finding: Finding) -> Key:
     """Return what a finding is known by from round to round."""
     return finding.code, finding.path, finding.symbol or "", unnumbered(finding)
+
+
+def kind_of(finding: Finding) -> Kind:
+    """Return what a finding has in common with those that say the same of the same thing in other words."""
+    return finding.code, finding.path, finding.symbol or ""
