@@ -10,6 +10,7 @@ from automodel_lint.findings import Finding, Severity
 from automodel_lint.fixes.shapes import as_json
 from automodel_lint.pages import pages
 from automodel_lint.report import Report
+from automodel_lint.work_tree import work_tree
 
 VERSION = 1
 
@@ -21,10 +22,12 @@ def render(report: Report, verbose: bool = False, quiet: bool = False) -> str:
 
 def as_data(report: Report) -> dict[str, Any]:
     """Return the report as plain data."""
+    place = work_tree(report.root)
     return {
         "version": VERSION,
         "tool": {"name": "automodel-lint", "version": __version__},
         "root": report.root.replace("\\", "/"),
+        "repository": None if place is None else {"commit": place.commit, "prefix": place.prefix},
         "summary": {
             **{f"{severity}s" if severity != "info" else severity: n for severity, n in report.counts().items()},
             "classes": report.classes,
