@@ -145,7 +145,7 @@ def _interpreter(python: str | None, config: Config) -> str | None:
 
 def _search_path(python: str | None, config: Config) -> list[str]:
     """Return where libraries may lie: the module search path of the interpreter asked for, or our own."""
-    if python is None:
+    if python in (None, sys.executable):
         return [path for path in sys.path if path]
     import json
     import subprocess
@@ -153,7 +153,8 @@ def _search_path(python: str | None, config: Config) -> list[str]:
     path = _interpreter(python, config)
     assert path is not None
     try:
-        code = "import json, sys; print(json.dumps(sys.path))"
+        # The current folder is on the path of ``-c``: a json.py there must not be run.
+        code = "import sys; sys.path = [p for p in sys.path if p]; import json; print(json.dumps(sys.path))"
         done = subprocess.run([path, "-c", code], capture_output=True, text=True, timeout=30, check=True)
         return [entry for entry in json.loads(done.stdout) if entry]
     except (OSError, subprocess.SubprocessError, ValueError) as error:
