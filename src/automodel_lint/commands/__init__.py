@@ -11,6 +11,7 @@ import click
 from automodel_lint import __version__
 
 COMMANDS = {
+    "annotate": "show findings on a pull request of GitHub",
     "baseline": "keep today's findings, so that only new ones are shown",
     "check": "lint a checkout, a folder or files in one, or an installed package",
     "completion": "print the shell completion script",
