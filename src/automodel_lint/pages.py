@@ -11,7 +11,8 @@ from automodel_lint.findings import Severity
 
 HEADINGS = ("What it checks", "Why it matters", "Bad", "Good", "Fix safety", "What it cannot see")
 FIXES = ("none", "safe", "unsafe")
-URL = "https://automodel-lint.readthedocs.io/rules/{name}"
+SITE = "https://automodel-lint.readthedocs.io"
+URL = SITE + "/rules/{name}"
 
 
 class BrokenPage(Exception):

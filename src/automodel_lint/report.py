@@ -42,6 +42,14 @@ class Report:
         """Tell whether some finding is at or above ``threshold``."""
         return any((f.severity or Severity.ERROR) >= threshold for f in self.findings)
 
+    def edited(self) -> list[Finding]:
+        """Return the findings with the edits that mend them, for who shows or applies them elsewhere."""
+        if not any(finding.repair for finding in self.findings):
+            return self.findings
+        from automodel_lint.fixes.edits import with_edits
+
+        return with_edits(self.findings, lambda path: self.tree.read(self.tree.absolute(path)))
+
 
 def together(reports: list[Report]) -> Report:
     """Fold the reports on several checkouts into one; paths are then relative to the folder that holds them all."""

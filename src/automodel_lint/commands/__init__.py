@@ -48,6 +48,7 @@ class _Lazy(click.Group):
 
     def invoke(self, ctx: click.Context) -> Any:
         from automodel_lint.baseline import BaselineError
+        from automodel_lint.commands.output import say
         from automodel_lint.config import ConfigError
         from automodel_lint.domain.checkout import CheckoutNotFound
         from automodel_lint.pages import BrokenPage
@@ -56,7 +57,7 @@ class _Lazy(click.Group):
         try:
             return super().invoke(ctx)
         except (BaselineError, BrokenPage, CheckoutNotFound, ConfigError, UsageError) as error:
-            click.echo(f"automodel-lint: {' '.join(str(error).split())}", err=True)
+            say(str(error))
             sys.exit(2)
 
 

@@ -2,24 +2,24 @@
 
 from __future__ import annotations
 
-import importlib
 import os
 import sys
 import time
 from collections.abc import Callable
 from contextlib import suppress
+from dataclasses import replace
 from typing import Any
 
 import click
 
+from automodel_lint.commands.output import FORMATS, refuse, show, write
 from automodel_lint.findings import Severity
 from automodel_lint.pages import pages
 from automodel_lint.report import Report, together
 from automodel_lint.request import Request, UsageError
 from automodel_lint.session import Session, sessions
-from automodel_lint.writing import write_whole
 
-FORMATS = ("text", "concise", "json")
+_FORMAT = "How the report is shown.  [default: text; in GitHub Actions concise, with annotations and the job summary]"
 
 
 def codes(_ctx: click.Context, _param: click.Parameter, values: tuple[str, ...]) -> list[str]:
@@ -35,7 +35,7 @@ def report_options(command: Callable[..., Any]) -> Callable[..., Any]:
         click.option("--exit-zero", is_flag=True, help="Exit 0 even if there are findings."),
         click.option("--fail-on", type=click.Choice(severities), help="Exit 1 from this severity on."),
         click.option("--output-file", type=click.Path(dir_okay=False), help="Write the report there."),
-        click.option("--output-format", type=click.Choice(FORMATS), default="text", show_default=True),
+        click.option("--output-format", type=click.Choice(FORMATS), help=_FORMAT),
     ):
         command = option(command)
     return command
@@ -65,6 +65,7 @@ def command(paths: tuple[str, ...], **options: Any) -> None:
     Exit codes: 0 nothing at or above --fail-on, 1 findings (with --diff: changes), 2 wrong use, broken settings, or no
     registry found. What is repaired is linted before it is written; standard input is repaired to standard output.
     """
+    refuse(options)
     changes = options["fix"] or options["diff"] or options["add_noqa"] is not None
     if changes:
         from automodel_lint.commands import repair
@@ -78,31 +79,20 @@ def command(paths: tuple[str, ...], **options: Any) -> None:
         reports = repair.run([session.request for session in found], options)
     else:
         reports = [_run(session) for session in found]
-    report = reports[0] if len(reports) == 1 else together(reports)
+    if options["fail_on"]:
+        for report in reports:
+            report.config = replace(report.config, fail_on=Severity.parse(options["fail_on"]))
     if not options["diff"]:
-        _show(report, options, aside=bool(changes and request.overlay))
-    threshold = Severity.parse(options["fail_on"]) if options["fail_on"] else None
-    failed = any(r.fails(r.config.fail_on if threshold is None else threshold) for r in reports)
+        report = reports[0] if len(reports) == 1 else together(reports)
+        aside = bool(changes and request.overlay)
+        if options["show_files"]:
+            write("".join(f"{path}\n" for path in report.files), options["output_file"], aside)
+        else:
+            show(report, options, aside=aside)
+    failed = any(r.fails(r.config.fail_on) for r in reports)
     if options["diff"]:
         failed = any(r.changes for r in reports)
     _leave(1 if failed and not options["exit_zero"] and not options["show_files"] else 0)
-
-
-def _show(report: Report, options: dict[str, Any], aside: bool) -> None:
-    """Print the report as it is asked for; ``aside`` where standard output is taken by a repaired text."""
-    if options["show_files"]:
-        text = "".join(f"{path}\n" for path in report.files)
-    elif options["statistics"]:
-        from automodel_lint.reporters import statistics
-
-        text = statistics.render(report, options["output_format"])
-    else:
-        reporter = importlib.import_module(f"automodel_lint.reporters.{options['output_format']}")
-        text = reporter.render(report, verbose=options["verbose"], quiet=options["quiet"])
-    if aside and options["output_file"] is None:
-        click.echo(text, nl=False, err=True)
-    else:
-        write(text, options["output_file"])
 
 
 def _leave(code: int) -> None:
@@ -173,16 +163,3 @@ def _run(session: Session) -> Report:
     finally:
         if bar is not None:
             bar.stop()
-
-
-def write(text: str, path: str | None) -> None:
-    """Print what a command shows, with colours where they are wanted, or write it to a file without."""
-    if path is None:
-        plain = os.environ.get("NO_COLOR") or os.environ.get("TERM") == "dumb"
-        colour = True if os.environ.get("FORCE_COLOR") else False if plain else None
-        click.echo(text, nl=False, color=colour)
-        return
-    try:
-        write_whole(path, click.unstyle(text))
-    except OSError as error:
-        raise UsageError(f"{path}: cannot be written: {error.strerror}") from error

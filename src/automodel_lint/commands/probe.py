@@ -2,18 +2,20 @@
 
 from __future__ import annotations
 
-import importlib
 import json
 import os
 import sys
 import time
 from contextlib import ExitStack
+from dataclasses import replace
 from typing import Any
 
 import click
 
-from automodel_lint.commands.check import codes, report_options, write
+from automodel_lint.commands.check import codes, report_options
+from automodel_lint.commands.output import refuse, show, write
 from automodel_lint.findings import Severity
+from automodel_lint.report import Report
 from automodel_lint.request import Request, UsageError
 from automodel_lint.session import Session
 
@@ -41,6 +43,7 @@ def command(paths: tuple[str, ...], **options: Any) -> None:
     The code that is probed is imported and run, in child processes of the interpreter given by --python (by default the
     settings' `python`, else this one). Exit codes are those of `check`.
     """
+    refuse(options)
     if os.name != "posix":
         raise UsageError("the probe needs a system that can fork (Linux, macOS)")
     if paths and options["installed"]:
@@ -54,21 +57,16 @@ def command(paths: tuple[str, ...], **options: Any) -> None:
     with ExitStack() as stack:
         progress = _progress(stack)
         report = ProbeSession(session, options).run(progress)
-    if options["statistics"]:
-        from automodel_lint.reporters import statistics
+    if options["fail_on"]:
+        report.config = replace(report.config, fail_on=Severity.parse(options["fail_on"]))
+    show(report, options, table=_table)
+    sys.exit(1 if report.fails(report.config.fail_on) and not options["exit_zero"] else 0)
 
-        text = statistics.render(report, options["output_format"])
-    else:
-        reporter = importlib.import_module(f"automodel_lint.reporters.{options['output_format']}")
-        with_table = options["output_format"] == "text" and not options["quiet"]
-        text = reporter.render(report, verbose=options["verbose"], quiet=options["quiet"] or with_table)
-        if with_table:
-            from automodel_lint.reporters import probe_table
 
-            text += probe_table.render(report, verbose=options["verbose"])
-    write(text, options["output_file"])
-    threshold = Severity.parse(options["fail_on"]) if options["fail_on"] else session.config.fail_on
-    sys.exit(1 if report.fails(threshold) and not options["exit_zero"] else 0)
+def _table(report: Report, verbose: bool) -> str:
+    from automodel_lint.reporters import probe_table
+
+    return probe_table.render(report, verbose=verbose)
 
 
 def _request(paths: tuple[str, ...], options: dict[str, Any]) -> Request:

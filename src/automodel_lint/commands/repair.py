@@ -8,9 +8,7 @@ import time
 from dataclasses import replace
 from typing import Any
 
-import click
-
-from automodel_lint.commands.check import write
+from automodel_lint.commands.output import say, write
 from automodel_lint.fixes.repairing import Outcome, repaired
 from automodel_lint.fixes.shapes import unified
 from automodel_lint.fixes.suppressing import suppressed
@@ -82,7 +80,7 @@ def _tell(outcome: Outcome) -> None:
     """Say on standard error what could not be repaired after all."""
     for finding, reason in outcome.dropped:
         place = f"{finding.path}:{finding.span.line}"
-        click.echo(f"automodel-lint: {finding.code} in {place} is not repaired: {reason}", err=True)
+        say(f"{finding.code} in {place} is not repaired: {reason}")
 
 
 def _show_diff(files: Files, fixed: int, options: dict[str, Any]) -> None:
@@ -93,7 +91,7 @@ def _show_diff(files: Files, fixed: int, options: dict[str, Any]) -> None:
     write("".join(parts), options["output_file"])
     if files and not options["quiet"]:
         repairs = f"{fixed} repair{'s' * (fixed != 1)}"
-        click.echo(f"automodel-lint: would change {len(files)} file{'s' * (len(files) != 1)} ({repairs})", err=True)
+        say(f"would change {len(files)} file{'s' * (len(files) != 1)} ({repairs})")
 
 
 def _write_back(files: Files) -> None:

@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from automodel_lint.commands.check import write
+from automodel_lint.commands.output import say, write
 from automodel_lint.request import Request, UsageError
 from automodel_lint.session import Session
 
@@ -68,7 +68,7 @@ def command(
     for kind, file, *_ in sorted(read):
         problem = _problem(project, file) if kind == "file" and file.endswith(".py") else None
         if problem:
-            click.echo(f"automodel-lint: {problem}; what it defines is not in the tree", err=True)
+            say(f"{problem}; what it defines is not in the tree")
     if output_format == "json":
         from automodel_lint.reporters import tree_json
 

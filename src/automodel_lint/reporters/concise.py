@@ -7,4 +7,9 @@ from automodel_lint.report import Report
 
 def render(report: Report, verbose: bool = False, quiet: bool = False) -> str:
     """Return the report as text; without findings it is empty."""
-    return "".join(f"{f.path}:{f.span.line}:{f.span.column}: {f.code} {f.message}\n" for f in report.findings)
+    lines = (f"{f.path}:{f.span.line}:{f.span.column}: {f.code} {f.message}" for f in report.findings)
+    return "".join(f"{_one_line(line)}\n" for line in lines)
+
+
+def _one_line(text: str) -> str:
+    return text.replace("\r", "\\r").replace("\n", "\\n")

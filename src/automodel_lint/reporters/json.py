@@ -17,7 +17,12 @@ VERSION = 1
 
 def render(report: Report, verbose: bool = False, quiet: bool = False) -> str:
     """Return the report as JSON text."""
-    return json.dumps(as_data(report), indent=2) + "\n"
+    return as_text(as_data(report))
+
+
+def as_text(data: Any) -> str:
+    """Return data as JSON text in which the runner of a GitHub workflow finds no command, whatever the data say."""
+    return json.dumps(data, indent=2).replace("##[", "#\\u0023[") + "\n"
 
 
 def as_data(report: Report) -> dict[str, Any]:
@@ -37,7 +42,7 @@ def as_data(report: Report) -> dict[str, Any]:
             "seconds": round(report.seconds, 3),
             **({"fixed": report.fixed} if report.fixed else {}),
         },
-        "findings": [_finding(f) for f in _with_edits(report)],
+        "findings": [_finding(f) for f in report.edited()],
         **({} if report.probe is None else {"probe": report.probe}),
     }
 
@@ -61,12 +66,3 @@ def _finding(finding: Finding) -> dict[str, Any]:
         "fingerprint": finding.fingerprint,
         "fix": as_json(finding),
     }
-
-
-def _with_edits(report: Report) -> list[Finding]:
-    """The findings with the edits that mend them, for who applies them elsewhere."""
-    if not any(finding.repair for finding in report.findings):
-        return report.findings
-    from automodel_lint.fixes.edits import with_edits
-
-    return with_edits(report.findings, lambda path: report.tree.read(report.tree.absolute(path)))
