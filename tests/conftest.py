@@ -6,7 +6,7 @@ import os
 import shutil
 import subprocess
 import sys
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import Any
 
@@ -68,6 +68,15 @@ def sessions_find(monkeypatch: pytest.MonkeyPatch) -> Find:
         monkeypatch.setattr(Session, "__init__", with_library)
 
     return choose
+
+
+@pytest.fixture
+def bench(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]) -> Iterator[Any]:
+    """A server that behaves as GitHub does, with a pull request, and ``annotate`` to run on it."""
+    from .annotate_runs import at_bench
+
+    with at_bench(tmp_path, monkeypatch, capsys) as made:
+        yield made
 
 
 @pytest.fixture(scope="session")

@@ -30,7 +30,7 @@ from automodel_lint.request import UsageError
 @click.option("--dry-run", is_flag=True, help="Print what would be sent; write nothing.")
 @click.option(
     "--timeout",
-    type=click.FloatRange(min=0, min_open=True),
+    type=click.IntRange(min=1),
     default=30,
     show_default=True,
     metavar="SECONDS",

@@ -9,6 +9,7 @@ from typing import Any
 from automodel_lint.findings import Severity
 from automodel_lint.pages import pages
 from automodel_lint.pull_request.github import GitHub, Refused
+from automodel_lint.pull_request.markdown import unwrapped
 from automodel_lint.pull_request.result import Found
 from automodel_lint.pull_request.wording import Setting, counted, how_to, table
 
@@ -105,5 +106,5 @@ def annotation(found: Found) -> dict[str, Any]:
         "annotation_level": LEVELS[page.severity],
         "title": f"{page.code} {page.name}",
         "message": page.summary + (f" What to do: {advice}." if advice else ""),
-        "raw_details": page.sections["Why it matters"].strip(),
+        "raw_details": unwrapped(page.sections["Why it matters"]),
     }

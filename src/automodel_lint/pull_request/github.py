@@ -40,7 +40,7 @@ class GitHub:
     In a dry run, ``writes`` collects what would be sent, and nothing is.
     """
 
-    def __init__(self, url: str, token: str | None, *, timeout: float, patience: float, dry_run: bool = False):
+    def __init__(self, url: str, token: str | None, *, timeout: int, patience: float, dry_run: bool = False):
         self.dry_run = dry_run
         self.writes: list[dict[str, Any]] = []
         self._patience, self._left = patience, patience
@@ -49,7 +49,7 @@ class GitHub:
         client = github.Github(
             base_url=url.rstrip("/"),
             auth=auth,
-            timeout=timeout,  # type: ignore[arg-type]
+            timeout=timeout,
             retry=None,  # it would repeat a POST that may have succeeded
             seconds_between_requests=None,
             seconds_between_writes=PAUSE,

@@ -6,6 +6,7 @@ import re
 from urllib.parse import quote
 
 _CODE = re.compile(r"(^```.*?^```$|`[^`\n]*`)", re.M | re.S)
+_BEGINS = re.compile(r"\s*(?:[-*+] |\d+[.)] |\||>|#+ )")
 _HIDDEN = "&#8203;"  # a space without width: a reference to an issue or a person becomes plain text
 
 
@@ -31,8 +32,31 @@ def link_to(path: str) -> str:
     return quote(path, safe="/")
 
 
-def quiet(text: str) -> str:
-    """Return prose of ours with references disarmed: ``#12`` would link to, and tell, another repository's issue."""
+def prose(text: str) -> str:
+    """Return prose of ours as it has to be written in a comment.
+
+    Every paragraph stands in one line, since GitHub keeps line ends; and references are disarmed, since ``#12`` would
+    link to, and tell, an issue of whatever repository it is written in.
+    """
+    return _disarmed(unwrapped(text))
+
+
+def unwrapped(text: str) -> str:
+    """Return Markdown with each paragraph and each item of a list in one line; fenced blocks stay as they are."""
+    lines: list[str] = []
+    fenced = False
+    for line in text.strip().split("\n"):
+        fence = line.lstrip().startswith("```")
+        goes_on = lines and lines[-1].strip() and line.strip() and not fence and not _BEGINS.match(line)
+        if goes_on and not fenced and not lines[-1].lstrip().startswith(("```", "|")):
+            lines[-1] = f"{lines[-1].rstrip()} {line.strip()}"
+        else:
+            lines.append(line)
+        fenced ^= fence
+    return "\n".join(lines)
+
+
+def _disarmed(text: str) -> str:
     parts = _CODE.split(text)
     for index in range(0, len(parts), 2):
         parts[index] = re.sub(r"#(?=\d)|@(?=\w)|\bGH-(?=\d)", rf"\g<0>{_HIDDEN}", parts[index])

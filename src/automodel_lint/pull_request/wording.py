@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import ast
 import re
 from collections import Counter
 from collections.abc import Iterable, Sequence
@@ -10,7 +11,7 @@ from typing import Any
 
 from automodel_lint.findings import Severity
 from automodel_lint.pages import Page, pages
-from automodel_lint.pull_request.markdown import code_block, code_span, folded, link_to, quiet
+from automodel_lint.pull_request.markdown import code_block, code_span, folded, link_to, prose
 from automodel_lint.pull_request.markers import CommentMark, SummaryMark
 from automodel_lint.pull_request.plan import Plan
 from automodel_lint.pull_request.result import Found
@@ -66,15 +67,15 @@ def comment(found: Found, setting: Setting) -> dict[str, Any]:
     """Return an inline comment as the API takes it."""
     page = pages()[found.code]
     suggestion = setting.remedies.get(found)
-    parts = [str(CommentMark(found.code, found.fingerprint)), headline(page), quiet(page.summary)]
+    parts = [str(CommentMark(found.code, found.fingerprint)), headline(page), prose(page.summary)]
     advice = how_to(page)
     if advice:
-        parts.append(f"**What to do:** {quiet(advice)}.")
+        parts.append(f"**What to do:** {prose(advice)}.")
     if suggestion:
         parts.append(code_block(suggestion.text, "suggestion"))
     elif found in setting.remedies:
         parts.append(f"`automodel-lint check --fix --select {page.code}` repairs it; that takes more than these lines.")
-    parts.append(folded("Why it matters", quiet(page.sections["Why it matters"].strip())))
+    parts.append(folded("Why it matters", prose(page.sections["Why it matters"])))
     anchor: dict[str, Any] = {
         "path": found.path,
         "line": suggestion.last if suggestion else found.line,
@@ -180,11 +181,26 @@ def _details(findings: Sequence[Found], room: int) -> list[str]:
 
 def explained(page: Page) -> str:
     """Return what a page says of its rule, with its first example of how it is right."""
-    parts = [quiet(page.sections["What it checks"].strip()), quiet(page.sections["Why it matters"].strip())]
-    example = re.search(r"^```python[^\n]*\n.*?^```$", page.sections["Good"], re.M | re.S)
+    parts = [prose(page.sections["What it checks"]), prose(page.sections["Why it matters"])]
+    bad, good = (_blocks(page.sections[section]) for section in ("Bad", "Good"))
+    example = next((code for code in good if code not in bad), None)
     if example:
-        parts.append(f"Right is, for example:\n\n{example[0]}")
+        parts.append(f"Right is, for example:\n\n{code_block(essence(example), 'python')}")
     return "\n\n".join(parts)
+
+
+def _blocks(section: str) -> list[str]:
+    return re.findall(r"^```python[^\n]*\n(.*?)^```$", section, re.M | re.S)
+
+
+def essence(code: str) -> str:
+    """Return code without the imports in front of its first class or function."""
+    body = ast.parse(code).body
+    first = next((node for node in body if not isinstance(node, (ast.Import, ast.ImportFrom))), None)
+    if not isinstance(first, (ast.ClassDef, ast.FunctionDef)):
+        return code.strip()
+    start = min([first.lineno, *(decorator.lineno for decorator in first.decorator_list)])
+    return "\n".join(code.split("\n")[start - 1 :]).strip()
 
 
 def outdated(url: str | None) -> str:
