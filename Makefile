@@ -9,15 +9,22 @@ TRUTH ?= .venv-truth
 TRUTH_READY := $(if $(AUTOMODEL_LINT_TORCH_PYTHON),,$(TRUTH)/.ready)
 export AUTOMODEL_LINT_TORCH_PYTHON ?= $(CURDIR)/$(TRUTH)/bin/python
 
-.PHONY: demo test lint bench bench-tree probe reproductions clean
+.PHONY: demo test docs docs-serve lint bench bench-tree probe reproductions clean
 
 demo: $(VENV)/.base
 	$(BIN)/automodel-lint check $(CHECKOUT) --exit-zero
 
 test: $(VENV)/.dev $(TRUTH_READY)
-	$(BIN)/ruff check src tests benchmarks
-	$(BIN)/ruff format --check src tests benchmarks
+	$(BIN)/ruff check src tests benchmarks docs_site
+	$(BIN)/ruff format --check src tests benchmarks docs_site
 	$(BIN)/python -m pytest
+
+# The documentation site, in site/; a link that leads nowhere is an error.
+docs: $(VENV)/.docs
+	NO_MKDOCS_2_WARNING=1 $(BIN)/mkdocs build --strict
+
+docs-serve: $(VENV)/.docs
+	NO_MKDOCS_2_WARNING=1 $(BIN)/mkdocs serve --watch rules --watch docs_site --watch CONTRIBUTING.md
 
 bench: $(VENV)/.dev
 	$(BIN)/python -m pip install --quiet --disable-pip-version-check transformers-mlinter
@@ -35,11 +42,11 @@ reproductions: $(TRUTH_READY)
 		echo "$$script"; $(AUTOMODEL_LINT_TORCH_PYTHON) $$script || echo "  does not show"; done
 
 lint: $(VENV)/.dev
-	$(BIN)/ruff check --fix src tests benchmarks
-	$(BIN)/ruff format src tests benchmarks
+	$(BIN)/ruff check --fix src tests benchmarks docs_site
+	$(BIN)/ruff format src tests benchmarks docs_site
 
 clean:
-	rm -rf $(VENV) $(TRUTH) .cache
+	rm -rf $(VENV) $(TRUTH) .cache site
 
 $(VENV)/bin/python:
 	$(PYTHON) -m venv $(VENV)
@@ -48,9 +55,13 @@ $(VENV)/.base: pyproject.toml | $(VENV)/bin/python
 	$(BIN)/python -m pip install --quiet --disable-pip-version-check -e .
 	touch $@
 
+$(VENV)/.docs: pyproject.toml | $(VENV)/bin/python
+	$(BIN)/python -m pip install --quiet --disable-pip-version-check -e '.[docs]'
+	touch $@ $(VENV)/.base
+
 $(VENV)/.dev: pyproject.toml | $(VENV)/bin/python
 	$(BIN)/python -m pip install --quiet --disable-pip-version-check -e '.[dev]'
-	touch $@ $(VENV)/.base
+	touch $@ $(VENV)/.base $(VENV)/.docs
 
 $(TRUTH)/.ready: tests/requirements-torch.txt
 	$(PYTHON) -m venv $(TRUTH)

@@ -5,8 +5,8 @@ from __future__ import annotations
 import re
 from pathlib import Path
 
+import as_on_github
 import flow_chart
-import links
 import rule_index
 import rule_page
 import tree_picture
@@ -28,7 +28,7 @@ def on_config(config: MkDocsConfig) -> MkDocsConfig:
     below = [{title: [_source(rule) for rule in rules]} for title, rules in rule_index.by_family(_rules(root)).items()]
     config.nav = [{"Rules": ["rules/index.md", *below]} if item == {"Rules": "rules/index.md"} else item
                   for item in config.nav or []]  # fmt: skip
-    config.markdown_extensions.append(links.RepositoryLinks(root))
+    config.markdown_extensions.append(as_on_github.AsOnGitHub(root))
     config.mdx_configs["pymdownx.superfences"] = {
         "custom_fences": [{"name": "mermaid", "class": "mermaid", "format": flow_chart.fence}]
     }
@@ -51,15 +51,15 @@ def on_files(files: Files, config: MkDocsConfig) -> Files:
 
 def on_page_markdown(markdown: str, page: Page, config: MkDocsConfig, files: Files) -> str:
     """Draw the module trees that a comment asks for (GitHub shows nothing there)."""
-    links.visit(page.file.src_uri)
+    as_on_github.visit(page.file.src_uri)
     page.meta.update(_WITHOUT.get(page.file.src_uri, {}))
     root = _root(config)
     return _PICTURE.sub(lambda match: tree_picture.figure(root / EXAMPLE, match[1]), markdown)
 
 
 def on_page_content(html: str, page: Page, config: MkDocsConfig, files: Files) -> str:
-    """Mark the comments of the examples that announce a finding."""
-    return rule_page.announced(html) if page.file.src_uri.startswith("rules/NAM") else html
+    """Finish the pages of rules."""
+    return rule_page.finished(html) if page.file.src_uri.startswith("rules/NAM") else html
 
 
 def _root(config: MkDocsConfig) -> Path:

@@ -8,18 +8,24 @@ from html import escape
 
 from rule_index import chip, family_of, inline
 
+from automodel_lint.findings import Severity
 from automodel_lint.pages import Page
 
 _FENCE = re.compile(r"^```(?P<head>[^\n]*)\n(?P<text>.*?)^```[ ]*$", re.M | re.S)
 _TABLE = re.compile(r"^```toml\n.*?^```$\n", re.M | re.S)
-_COMMENT = re.compile(r'<span class="c1">(#(?: NAM\d{3}(?: \(\w+\))?)+)</span>')
+_COMMENT = re.compile(r'(<span class="c1">[^<]*?)(#(?: NAM\d{3}(?: \(\w+\))?)+)</span>')
 _ANNOUNCED = re.compile(r"#(?: NAM\d{3}(?: \(\w+\))?)+[ ]*$", re.M)
 _ALSO = "Also fine: "
+_WEIGHED = {
+    Severity.ERROR: '{} = "warning"    # "info" switches it off',
+    Severity.WARNING: '{} = "error"    # "info" switches it off',
+    Severity.INFO: '{} = "warning"    # switches it on',
+}
 
 
 def render(rule: Page) -> str:
     """Return the page as Markdown for the site."""
-    parts = [f"---\ntitle: {rule.code} {rule.name}\n---\n", f"# {rule.name}\n", _head(rule)]
+    parts = [f"# {rule.code} {rule.name}\n", _head(rule)]
     sections = dict(rule.sections)
     bad, good = _examples(sections.pop("Bad")), _examples(sections.pop("Good"))
     for heading, body in sections.items():
@@ -30,9 +36,10 @@ def render(rule: Page) -> str:
     return "\n".join(parts)
 
 
-def announced(html: str) -> str:
-    """Mark the comments that announce a finding in the code of a rendered page."""
-    return _COMMENT.sub(r'<mark class="announced">\1</mark>', html)
+def finished(html: str) -> str:
+    """Mark the comments that announce a finding, and keep code, which is alike everywhere, out of the search."""
+    html = html.replace('<div class="highlight', '<div data-search-exclude class="highlight')
+    return _COMMENT.sub(r'\1<mark class="announced">\2</mark></span>', html)
 
 
 # -- the head -------------------------------------------------------------------------------------------------------
@@ -48,9 +55,8 @@ def _head(rule: Page) -> str:
         "Source": escape(rule.source),
     }
     cells = "".join(f"<div><dt>{name}</dt><dd>{value}</dd></div>" for name, value in facts.items())
-    code = f'<div class="rule-code"><dt>Code</dt><dd>{rule.code}</dd></div>'
     message = f'<p class="rule-message"><span>Says</span> {_message(rule.message)}</p>'
-    return f'<div class="rule-head">\n<dl>{code}{cells}</dl>\n{message}\n</div>\n'
+    return f'<div class="rule-head">\n<dl data-search-exclude>{cells}</dl>\n{message}\n</div>\n'
 
 
 def _message(template: str) -> str:
@@ -141,7 +147,7 @@ def _silencing(rule: Page) -> str:
         "```\n",
         "```toml",
         "[tool.automodel-lint.severity]",
-        f'{rule.code} = "{"error" if str(rule.severity) == "warning" else "warning"}"    # "info" switches it off',
+        _WEIGHED[rule.severity].format(rule.code),
         "```\n",
     ]
     if not rule.code.startswith("NAM0"):
