@@ -33,7 +33,8 @@ def fingerprinted(findings: list[Finding]) -> list[Finding]:
     for finding in findings:
         text = "\0".join((finding.code, finding.path, finding.symbol or "", unnumbered(finding)))
         seen[text] += 1
-        result.append(replace(finding, fingerprint=digest(f"{text}\0{seen[text]}".encode())[:16]))
+        data = f"{text}\0{seen[text]}".encode("utf-8", "surrogatepass")  # a file's name need be no text
+        result.append(replace(finding, fingerprint=digest(data)[:16]))
     return result
 
 

@@ -79,7 +79,9 @@ def _summarize(report: Report) -> None:
     if not path:
         return
     try:
-        job_summary.publish(report, path)
+        left_out = job_summary.publish(report, path)
+        if left_out:
+            say(f"{path}: the job summary has no room for {left_out} of {len(report.findings)} findings")
     except OSError as error:
         say(f"{path}: the job summary cannot be written: {error.strerror}")
 

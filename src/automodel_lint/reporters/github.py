@@ -27,7 +27,7 @@ def render(report: Report, verbose: bool = False, quiet: bool = False) -> str:
         if more > 0:
             left_out.append(f"{more} more {kind}{'s' * (more > 1)}")
     if left_out:
-        where = "; the job summary lists all" if os.environ.get(job_summary.VARIABLE) else ""
+        where = "; see the job summary" if os.environ.get(job_summary.VARIABLE) else ""
         lines.append(f"{' and '.join(left_out)} without annotation: GitHub takes ten of a kind from a step{where}\n")
     return "".join(lines)
 

@@ -27,15 +27,20 @@ _CLOSING = "\n</details>\n\n"
 _BREAK = "&#8203;"  # a character without width: nothing that GitHub looks for in text goes on behind it
 
 
-def publish(report: Report, path: str) -> None:
-    """Add the report to the summary of this step, the file ``path``. Raises ``OSError`` if it cannot be written."""
+def publish(report: Report, path: str) -> int:
+    """Add the report to the summary of this step, the file ``path``; return the number of findings that are left out.
+
+    Raises ``OSError`` if it cannot be written.
+    """
     taken = os.path.getsize(path) if os.path.exists(path) else 0
+    text, left_out = markdown(report, MOST_BYTES - taken)
     with open(path, "ab") as stream:
-        stream.write(markdown(report, MOST_BYTES - taken).encode("utf-8", "replace"))
+        stream.write(text.encode("utf-8", "replace"))
+    return left_out
 
 
-def markdown(report: Report, room: int = MOST_BYTES) -> str:
-    """Return the summary in at most ``room`` bytes; a last line says what was left out. Empty if that has no room."""
+def markdown(report: Report, room: int = MOST_BYTES) -> tuple[str, int]:
+    """Return the summary in at most ``room`` bytes, and the number of findings that are left out, as it also says."""
     text = _Growing(room - _RESERVE)
     left = len(report.findings)
     if text.add(_head(report)) and report.findings:
@@ -48,7 +53,7 @@ def markdown(report: Report, room: int = MOST_BYTES) -> str:
             text.parts.append(_CLOSING)
     if left and room >= _RESERVE:
         text.parts.append(f"{left} finding{'s' * (left > 1)} left out: a job summary holds 1 MiB at most.\n\n")
-    return "".join(text.parts)
+    return "".join(text.parts), left
 
 
 class _Growing:
@@ -80,8 +85,8 @@ def _probed(report: Report) -> list[str]:
     if report.probe is None:
         return []
     counts = Counter(check["status"] for row in report.probe for check in row["checks"].values())
-    told = f"{counts['passed']} checks passed, {counts['finding']} found something, {counts['not-probed']} not probed"
-    return [f"{len(report.probe)} classes probed: {told}.", ""]
+    told = f"passed: {counts['passed']}, found something: {counts['finding']}, not probed: {counts['not-probed']}"
+    return [f"Classes probed: {len(report.probe)}. Checks {told}.", ""]
 
 
 def _rules(report: Report) -> Iterator[str]:
