@@ -44,6 +44,7 @@ class Fault:
     status: int | None = None
     headers: dict[str, str] = field(default_factory=dict)
     message: str = "faulty"
+    data: Any = None
     after: bool = False
     delay: float = 0
     times: int = 1
@@ -254,9 +255,11 @@ def _handler(github: GitHubServer) -> type[BaseHTTPRequestHandler]:
                 fault.times -= 1
                 if fault.after:
                     github.answer(self.command, parts.path, query, body, token)
-                time.sleep(fault.delay)
+                if fault.delay:
+                    time.sleep(fault.delay)
                 if fault.status:
-                    return self._reply(fault.status, {"message": fault.message}, fault.headers)
+                    data = {"message": fault.message} if fault.data is None else fault.data
+                    return self._reply(fault.status, data, fault.headers)
             try:
                 data = github.answer(self.command, parts.path, query, body, token)
             except Answer as refusal:

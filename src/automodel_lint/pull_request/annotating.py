@@ -80,6 +80,8 @@ def _pull(api: GitHub, target: Target, linted: str) -> dict[str, Any]:
     name = target.repository
     if target.number is not None:
         pull = api.get(f"/repos/{name}/pulls/{target.number}")
+        if pull.get("number") != target.number:
+            raise UsageError(f"what is asked about pull request {target.number} is not GitHub's API")
         if pull.get("state") != "open":
             raise NotOurs(f"pull request {target.number} is not open")
         if pull["head"]["sha"] != linted:

@@ -64,7 +64,10 @@ class GitHub:
         Raises:
             Refused, GivenUp: if it does not.
         """
-        return self._patiently("GET", path, lambda: self._call("GET", path, parameters)[1])
+        data = self._patiently("GET", path, lambda: self._call("GET", path, parameters)[1])
+        if not isinstance(data, dict):
+            raise _not_understood(path)
+        return data
 
     def all(self, path: str, key: str | None = None, **parameters: Any) -> Iterator[dict[str, Any]]:
         """Yield every item of a list, page by page (``key`` is where a page that is an object has it)."""
@@ -72,7 +75,10 @@ class GitHub:
         url: str | None = path
         for _ in range(MOST_PAGES):
             headers, data = self._patiently("GET", path, lambda u=url, p=parameters: self._call("GET", u, p))
-            yield from (data[key] if key else data) or ()
+            items = data.get(key) if key and isinstance(data, dict) else data
+            if not isinstance(items, list) or not all(isinstance(item, dict) for item in items):
+                raise _not_understood(path)
+            yield from items
             link = requests.utils.parse_header_links(headers.get("link", ""))
             url = next((entry["url"] for entry in link if entry.get("rel") == "next"), None)
             if url is None:
@@ -158,6 +164,11 @@ class GitHub:
         if self._token:
             text = text.replace(self._token, "***")
         return f"GitHub refuses {verb} {path} with {error.status}: {text[:300]}"
+
+
+def _not_understood(path: str) -> Refused:
+    """What comes from something that is not GitHub's API, such as a proxy's page."""
+    return Refused(0, f"the answer to GET {path} is none of GitHub's API")
 
 
 def _limit(error: GithubException) -> float | None:
