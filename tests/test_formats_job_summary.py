@@ -20,8 +20,8 @@ from .reports import finding, report
 
 ROOT = Path("/nowhere/checkout")
 PIECES = """| \\| ` `` ``` ** _ __ ~~ ~ < > & &lt; &#124; <b> </details> <!-- --> <img src=x> <script> [a](http://x)
-![a](b) ]( [ ] [^1] @someone @org/team #12 GH-3 a/b#4 https://x.example www.x.example http://a :smile: $a$ $$ \\ # - + 1. > ---
-=== %""".split()
+![a](b) ]( [ ] [^1] @someone @org/team #12 GH-3 a/b#4 https://x.example www.x.example http://a :smile: $a$ $$ \\ # -
++ 1. > --- === %""".split()
 SPACES = [" ", "\n", "\r", "\t", "\u2028", "\0", "é"]
 hostile = st.lists(st.one_of(st.sampled_from(PIECES + SPACES), st.text(max_size=3))).map("".join)
 HTML = {"<details>", "</details>", "<summary>", "</summary>", "<code>", "</code>", "<br>"}
