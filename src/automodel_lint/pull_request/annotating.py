@@ -50,7 +50,13 @@ def annotate(found: Result, target: Target, api: GitHub, options: Options, done:
     _check_run(CheckRun(api, setting, findings, options.fail_on, _digest(linted, findings, options.fail_on)), done)
     login = state.own_login(api, options.login)
     present = state.read(api, path, login)
-    intended = plan.planned(findings, found.unknown, present, diff)
+
+    def on_changed(finding: Found) -> bool:
+        suggestion = remedies.get(finding)
+        first, last = (suggestion.first, suggestion.last) if suggestion else (finding.line, finding.line)
+        return diff.changes(finding.path, first, last)
+
+    intended = plan.planned(findings, found.unknown, present, on_changed)
     if not findings and present.newest is None and not present.comments:
         return  # who never heard of us need not hear that all is well; the check run says it
 

@@ -46,10 +46,9 @@ class Diff:
         """Return the hunk that a line of a file lies in."""
         return next((hunk for hunk in self.hunks.get(path, ()) if hunk.holds(line, line)), None)
 
-    def changes(self, path: str, line: int) -> bool:
-        """Tell whether the pull request adds or changes a line."""
-        hunk = self.around(path, line)
-        return hunk is not None and line in hunk.changed
+    def changes(self, path: str, first: int, last: int) -> bool:
+        """Tell whether the pull request adds or changes a line of a stretch of a file."""
+        return any(not hunk.changed.isdisjoint(range(first, last + 1)) for hunk in self.hunks.get(path, ()))
 
 
 def hunks_of(patch: str) -> list[Hunk]:

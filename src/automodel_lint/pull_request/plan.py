@@ -6,11 +6,10 @@ and that GitHub does not show at a line any more (the line was edited, or the br
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Callable, Iterable
 from dataclasses import dataclass, field
 
 from automodel_lint.pages import pages
-from automodel_lint.pull_request.diff import Diff
 from automodel_lint.pull_request.markers import SummaryMark
 from automodel_lint.pull_request.result import Found
 from automodel_lint.pull_request.state import Comment, State
@@ -45,22 +44,27 @@ class Plan:
         return Plan([], self.standing, self.off, sorted(refused), self.news, self.delete, self.resolve)
 
 
-def planned(findings: Iterable[Found], unknown: Iterable[Found], state: State, diff: Diff) -> Plan:
-    """Return what is to be done about findings; ``unknown`` are those that are found and cannot be told about."""
+def planned(
+    findings: Iterable[Found], unknown: Iterable[Found], state: State, on_changed: Callable[[Found], bool]
+) -> Plan:
+    """Return what is to be done about findings; ``unknown`` are those that are found and cannot be told about.
+
+    ``on_changed`` tells whether a comment on a finding would stand on lines that the pull request changes.
+    """
     plan = Plan()
     findings = sorted(findings, key=lambda found: (-pages()[found.code].severity, found))
     told = state.newest.mark.told if state.newest else SummaryMark.made("", {}).told
     before = {fingerprint for kind in told.values() for fingerprint in kind}
-    ours: dict[tuple[str, str], list[Comment]] = {}
+    ours: dict[tuple[str, str, str], list[Comment]] = {}
     for comment in state.comments:
         ours.setdefault(comment.key, []).append(comment)
     for found in findings:
-        comments = ours.get((found.fingerprint, found.path), [])
+        comments = ours.get(found.key, [])
         kept = _kept(comments)
         plan.delete += [c for c in comments if c is not kept and not c.answered]
         if kept:
             plan.standing.append(found)
-        elif not diff.changes(found.path, found.line):
+        elif not on_changed(found):
             plan.off.append(found)
             plan.news += not comments and found.fingerprint not in before
         elif not comments and found.fingerprint in before - told["off"]:
@@ -71,7 +75,7 @@ def planned(findings: Iterable[Found], unknown: Iterable[Found], state: State, d
         else:
             plan.rest.append(found)
             plan.news += found.fingerprint not in before
-    still = {(found.fingerprint, found.path) for found in (*findings, *unknown)}
+    still = {found.key for found in (*findings, *unknown)}
     for key, comments in ours.items():
         if key not in still:
             plan.resolve += [c for c in comments if c.answered]

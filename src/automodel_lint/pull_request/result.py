@@ -25,6 +25,11 @@ class Found:
     code: str
     fingerprint: str
 
+    @property
+    def key(self) -> tuple[str, str, str]:
+        """What it is known by, wherever its line goes."""
+        return self.code, self.fingerprint, self.path
+
 
 @dataclass(frozen=True)
 class Result:
@@ -121,14 +126,14 @@ class _Reader:
         if len(data["findings"]) > MOST_FINDINGS:
             self._fail("findings", f"are more than {MOST_FINDINGS:,}: too many for comments")
         commit, prefix = self._repository(data.get("repository"))
-        unique: dict[tuple[str, str], Found] = {}
+        unique: dict[tuple[str, str, str], Found] = {}
         outside = 0
         for number, item in enumerate(data["findings"]):
             found = self._finding(item, prefix, f"findings[{number}]")
             if found is None:
                 outside += 1
             else:
-                unique.setdefault((found.fingerprint, found.path), found)
+                unique.setdefault(found.key, found)
         known = pages()
         findings = sorted(unique.values())
         return Result(

@@ -23,9 +23,9 @@ class Comment:
     body: str
 
     @property
-    def key(self) -> tuple[str, str]:
+    def key(self) -> tuple[str, str, str]:
         """What the finding that it is about is known by."""
-        return self.mark.fingerprint, self.path
+        return self.mark.code, self.mark.fingerprint, self.path
 
 
 @dataclass(frozen=True)

@@ -40,11 +40,22 @@ def suggested(line: int, edits: Sequence[Edit], text: str, hunk: Hunk) -> Sugges
         if first > count:
             first, new = count, f"{lines[count - 1]}\n{new}"
         last, new = count, new.removesuffix("\n")
+    first, old, replacement = _trimmed(first, lines[first - 1 : last], new.split("\n"))
+    last = first + len(old) - 1
     near = first - FARTHEST <= line <= last + FARTHEST
-    small = last - first < MOST_LINES and new.count("\n") < 2 * MOST_LINES
-    if not near or not small or not hunk.holds(first, last) or hunk.text(first, last) != lines[first - 1 : last]:
+    small = len(old) <= MOST_LINES and len(replacement) <= 2 * MOST_LINES
+    if not near or not small or not hunk.holds(first, last) or hunk.text(first, last) != old:
         return None
-    return Suggestion(first, last, new) if new != "\n".join(lines[first - 1 : last]) else None
+    return Suggestion(first, last, "\n".join(replacement)) if replacement != old else None
+
+
+def _trimmed(first: int, old: list[str], new: list[str]) -> tuple[int, list[str], list[str]]:
+    """Leave out lines that stay as they are at both ends; one line remains to be replaced."""
+    while len(old) > 1 and len(new) > 1 and old[-1] == new[-1]:
+        old, new = old[:-1], new[:-1]
+    while len(old) > 1 and len(new) > 1 and old[0] == new[0]:
+        first, old, new = first + 1, old[1:], new[1:]
+    return first, old, new
 
 
 def _applied(lines: list[str], first: int, last: int, edits: Sequence[Edit]) -> str:

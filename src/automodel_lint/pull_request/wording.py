@@ -19,6 +19,7 @@ from automodel_lint.pull_request.suggestions import Suggestion
 
 LONGEST = 65_000  # bytes; GitHub takes 65,536 characters
 MOST_LISTED = 200
+MOST_FOLDS = 8
 NO_ADVICE = ("NAM000", "NAM002", "NAM920")  # their messages end with something else
 OUTDATED = "_Outdated: a {newer} tells what is found now._"
 GONE = "No longer found."
@@ -76,6 +77,8 @@ def comment(found: Found, setting: Setting) -> dict[str, Any]:
     elif found in setting.remedies:
         parts.append(f"`automodel-lint check --fix --select {page.code}` repairs it; that takes more than these lines.")
     parts.append(folded("Why it matters", prose(page.sections["Why it matters"])))
+    if not advice and not suggestion:
+        parts += [folded("What is right, for example", example) for example in right(page)]
     anchor: dict[str, Any] = {
         "path": found.path,
         "line": suggestion.last if suggestion else found.line,
@@ -170,23 +173,28 @@ def _details(findings: Sequence[Found], room: int) -> list[str]:
     for page in ordered:
         text = folded(f"{page.code} {page.name}: why, and what is right", explained(page))
         room -= len(text.encode()) + 2
-        if room < 200:
+        if room < 1000:  # the names of all that is left out fit into that
             break
         told.append(text)
     if len(told) < len(ordered):
         left = ", ".join(f"`{page.code}`" for page in ordered[len(told) :])
-        told.append(f"`automodel-lint explain CODE` tells of {left}." if len(left) < 150 else "")
-    return [text for text in told if text]
+        told.append(f"`automodel-lint explain CODE` tells of {left}.")
+    if len(told) > MOST_FOLDS:
+        return [folded(f"What the {len(ordered)} rules are about", "\n\n".join(told))]
+    return told
 
 
 def explained(page: Page) -> str:
     """Return what a page says of its rule, with its first example of how it is right."""
     parts = [prose(page.sections["What it checks"]), prose(page.sections["Why it matters"])]
-    bad, good = (_blocks(page.sections[section]) for section in ("Bad", "Good"))
-    example = next((code for code in good if code not in bad), None)
-    if example:
-        parts.append(f"Right is, for example:\n\n{code_block(essence(example), 'python')}")
+    parts += [f"Right is, for example:\n\n{example}" for example in right(page)]
     return "\n\n".join(parts)
+
+
+def right(page: Page) -> list[str]:
+    """Return a page's first example of how it is right as a block of code, if it has one."""
+    bad, good = (_blocks(page.sections[section]) for section in ("Bad", "Good"))
+    return [code_block(essence(code), "python") for code in good if code not in bad][:1]
 
 
 def _blocks(section: str) -> list[str]:
