@@ -15,9 +15,10 @@ from automodel_lint import __version__
 from automodel_lint.source import Dep, SourceTree, digest
 from automodel_lint.writing import write_whole
 
-FORMAT = 2
+FORMAT = 3
 FOLDER = ".automodel_lint_cache"
 _MOST_FILES = 4
+_PARTS = ("exists", "holds", "matches", "outline")  # what is known once the whole file is
 
 
 class Cache:
@@ -39,13 +40,9 @@ class Cache:
             self._load()
 
     def _load(self) -> None:
-        try:
-            with open(self.path or "", encoding="utf-8") as stream:
-                data = json.load(stream)
-            if data["format"] == FORMAT:
-                self._states, self._kept = data["states"], data["verdicts"]
-        except (OSError, ValueError, KeyError, TypeError, RecursionError):
-            self._states, self._kept = [], {}
+        data = read(self.path)
+        if data is not None:
+            self._states, self._kept = data["states"], data["verdicts"]
 
     def get(self, key: str, compute: Callable[[], Any], load: Callable[[Any], Any]) -> Any:
         """Return the verdict ``key``, kept or computed, turned into what it means by ``load``.
@@ -91,15 +88,14 @@ class Cache:
         known = self._valid.get(index)
         if known is None:
             dep, state = self._states[index]
-            known = self._valid[index] = self.tree.state(tuple(dep)) == state
+            known = self._valid[index] = self.tree.is_still(tuple(dep), state)
         return known
 
     def save(self) -> None:
         """Write the verdicts of this run, unless nothing is new or nothing can be written (no error then)."""
         if self.path is None or not any("deps" in verdict for verdict in self._fresh.values()):
             return
-        _prune(os.path.dirname(self.path))
-        _replace(self.path, json.dumps(self.snapshot()))
+        write(self.path, self.snapshot())
 
     def snapshot(self) -> dict[str, Any]:
         """Return all verdicts of this run as plain data."""
@@ -108,10 +104,26 @@ class Cache:
         for key, verdict in self._fresh.items():
             deps = verdict.get("deps") or [self._dep(index) for index in verdict["read"]]
             whole = {dep[1] for dep in deps if dep[0] == "file"}  # what it holds is decided by the whole of it
-            read = [states.setdefault(dep, len(states)) for dep in deps if dep[0] != "holds" or dep[1] not in whole]
+            read = [states.setdefault(dep, len(states)) for dep in deps if dep[0] not in _PARTS or dep[1] not in whole]
             verdicts[key] = {"value": verdict["value"], "read": sorted(read)}
         table = [[list(dep), self.tree.state(dep)] for dep in states]
         return {"format": FORMAT, "states": table, "verdicts": verdicts}
+
+
+def read(path: str | None) -> dict[str, Any] | None:
+    """Return the content of a cache file; ``None`` if there is none that can be used."""
+    try:
+        with open(path or "", encoding="utf-8") as stream:
+            data = json.load(stream)
+        return {**data, "states": data["states"], "verdicts": data["verdicts"]} if data["format"] == FORMAT else None
+    except (OSError, ValueError, KeyError, TypeError, RecursionError):
+        return None
+
+
+def write(path: str, snapshot: dict[str, Any]) -> None:
+    """Write a cache file; a folder that cannot be written to is no error."""
+    _prune(os.path.dirname(path))
+    _replace(path, json.dumps(snapshot))
 
 
 def _prune(folder: str) -> None:

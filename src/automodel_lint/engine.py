@@ -16,6 +16,7 @@ from automodel_lint.second_process import SecondProcess
 from automodel_lint.source import ParseProblem, SourceTree
 
 Progress = Callable[[int, int], None]
+Unit = tuple[str, Callable[[], list[dict[str, Any]]]]
 
 
 @dataclass
@@ -36,7 +37,7 @@ class Engine:
     """Runs the rules over one checkout.
 
     ``fp32_names`` is what the settings say of intrinsically fp32 tensors; ``apart`` lets a second process help;
-    ``known`` is what an earlier run of this process found (see :class:`Cache`).
+    ``known`` is what an earlier run of this process found (see :class:`Cache`); ``memory`` stands in for the cache.
     """
 
     def __init__(
@@ -48,9 +49,10 @@ class Engine:
         fp32_names: list[str] | None = None,
         apart: bool = False,
         known: dict[str, Any] | None = None,
+        memory: Any = None,
     ):
         self.checkout, self.tree, self.outside, self.fp32_names = checkout, tree, outside, fp32_names
-        self.cache = Cache(cache_file, tree, known)
+        self.cache = Cache(cache_file, tree, known) if memory is None else memory
         self.apart = apart
         self._plan: Plan | None = None
         self._class_paths: list[str] = []
@@ -67,35 +69,43 @@ class Engine:
 
     def run(self, progress: Progress | None = None) -> Verdict:
         """Return the verdict on the checkout; kept parts are used where nothing they depend on has changed."""
-        plan = self._plan = self.cache.get(
-            "plan", lambda: self.project.read_plan().to_json(), lambda data: Plan.from_json(data, self.tree)
-        )
-        if "project" in self.__dict__:
-            self.project.adopt(plan)
-        units = self._units(plan)
+        units = self.units()
         second = self._second_process(units)
         mine, others = [u for u in units if u[0] not in second.keys], [u for u in units if u[0] in second.keys]
         findings: list[Finding] = []
         for done, (key, compute) in enumerate(mine):
             if progress is not None:
                 progress(done * len(units) // len(mine), len(units))
-            findings += self._verdict(key, compute)
+            findings += self.findings(key, compute)
         for key, (value, deps) in second.results().items():
             self.cache.offer(key, value, deps)
         for key, compute in others:
-            findings += self._verdict(key, compute)
+            findings += self.findings(key, compute)
         self.cache.save()
+        return self.verdict(findings)
+
+    def units(self) -> list[Unit]:
+        """Read what is registered, and return every thing to ask about, as a key and a computation."""
+        plan = self._plan = self.cache.get(
+            "plan", lambda: self.project.read_plan().to_json(), lambda data: Plan.from_json(data, self.tree)
+        )
+        if "project" in self.__dict__:
+            self.project.adopt(plan)
+        return self._units(plan)
+
+    def verdict(self, findings: Iterable[Finding]) -> Verdict:
+        """Return what is found about all units as one verdict."""
         files = sorted(self.tree.relative(p) for p in self.tree.python_files(self.checkout.package_dir))
         return Verdict(merged(findings), self._class_paths, files, static_codes())
 
-    def _second_process(self, units: list[tuple[str, Callable[[], list[dict[str, Any]]]]]) -> SecondProcess:
+    def _second_process(self, units: list[Unit]) -> SecondProcess:
         """Start a second process on half of the classes that nothing is known of, if that is allowed."""
         cold = {k: compute for k, compute in units if k.startswith("class:") and self.cache.missing(k)}
         if self.apart and cold:
             self.project  # noqa: B018 - what both need is made before
         return SecondProcess(self.tree, cold if self.apart else {})
 
-    def _verdict(self, key: str, compute: Callable[[], list[dict[str, Any]]]) -> list[Finding]:
+    def findings(self, key: str, compute: Callable[[], list[dict[str, Any]]]) -> list[Finding]:
         """Return what the rules say about one thing; whatever goes wrong on the way costs that thing only."""
         try:
             return self.cache.get(key, compute, lambda data: [Finding.from_json(f) for f in data])
@@ -105,8 +115,8 @@ class Engine:
 
     # -- things ---------------------------------------------------------------------------------------------------
 
-    def _units(self, plan: Plan) -> list[tuple[str, Callable[[], list[dict[str, Any]]]]]:
-        """Return every thing to ask about, as a key and a computation; one class under several names is one thing."""
+    def _units(self, plan: Plan) -> list[Unit]:
+        """The units of a plan; one class under several names is one thing."""
         classes: dict[tuple[str, str, str, int], tuple[list[str], list[str]]] = {}
         units: dict[str, Callable[[], list[dict[str, Any]]]] = {"registry": self._about_registry}
         for entry in plan.architectures:
@@ -209,7 +219,8 @@ class Engine:
                     found += [replace(finding, code=code) for finding in check(thing)]
                 except Exception as error:
                     found.append(_internal_error(code, name, path, error))
-        found += self._unparsable(read)
+        with self.tree.silently():
+            found += self._unparsable(read)
         return [finding.to_json() for finding in completed(found)]
 
     def _unparsable(self, read: Iterable[tuple[str, ...]]) -> list[Finding]:
@@ -217,7 +228,7 @@ class Engine:
         found = []
         prefix = self.checkout.source_root
         for kind, path, *_ in read:
-            if kind == "file" and path.startswith(prefix) and path.endswith(".py"):
+            if kind in ("file", "outline") and path.startswith(prefix) and path.endswith(".py"):
                 problem = self.tree.syntax(path)
                 if isinstance(problem, ParseProblem):
                     place = Span(problem.line, problem.column, problem.line, problem.column + 1)

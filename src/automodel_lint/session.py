@@ -42,8 +42,12 @@ class Session:
             _check_paths(request.paths)
         start = os.getcwd() if request.installed else _folder(request.paths[0])
         self.config = load(find(start))
-        self.search_path = _search_path(request.python or self.config.python, self.config)
+        self.search_path = self._libraries()
         self.checkout = self._checkout()
+
+    def _libraries(self) -> list[str]:
+        """The module search path of the interpreter asked for, or our own."""
+        return _search_path(self.request.python or self.config.python, self.config)
 
     def _checkout(self) -> Checkout:
         if self.request.installed:

@@ -16,6 +16,7 @@ from contextlib import contextmanager
 from dataclasses import dataclass
 
 from automodel_lint.findings import Span
+from automodel_lint.outlines import outline
 
 try:  # hashlib pulls in OpenSSL, which costs more at start-up than hashing a whole package
     from _blake2 import blake2b
@@ -53,6 +54,7 @@ class SourceTree:
         self._lines: dict[str, list[str]] = {}
         self._recorders: list[set[Dep]] = []
         self._facts: dict[str, str] = {}
+        self._outlines: dict[str, str] = {}
 
     # -- what was read ------------------------------------------------------------------------------------
 
@@ -67,6 +69,16 @@ class SourceTree:
             self._recorders.pop()
             if self._recorders:
                 self._recorders[-1] |= deps
+
+    @contextmanager
+    def outlining(self) -> Iterator[None]:
+        """Take down of the Python files read until the block ends only what stands outside functions and classes."""
+        recorders, self._recorders = self._recorders, [set()]
+        try:
+            yield
+        finally:
+            (deps,), self._recorders = self._recorders, recorders
+            self.note(*(("outline", d[1]) if d[0] == "file" and d[1].endswith(".py") else d for d in deps))
 
     def note(self, *deps: Dep) -> None:
         """Record ``deps`` as read; for whoever answers from a memory of an earlier reading."""
@@ -86,7 +98,35 @@ class SourceTree:
             return "\n".join(self.entries(rest[0]) or ["<none>"])
         if kind == "holds":
             return str(self.holds(rest[0], rest[1].encode()))
+        if kind == "exists":
+            return str(self.exists(rest[0]))
+        if kind == "matches":
+            return str(self.matches(rest[0], rest[1]))
+        if kind == "outline":
+            return self._outline(rest[0])
         return self._facts.get(rest[0], "")
+
+    def is_still(self, dep: Dep, state: str) -> bool:
+        """Tell whether the present state of a recorded name means the same as an earlier one."""
+        if dep[0] != "outline":
+            return self.state(dep) == state
+        whole, _, essence = state.partition(" ")
+        if whole == self._digest(dep[1]):  # then there is no need to parse it
+            self._outlines[dep[1]] = state
+            return True
+        return self._outline(dep[1]).partition(" ")[2] == essence
+
+    def _outline(self, path: str) -> str:
+        """The content hash of a file, and that of its outline (of all of it, if it has no syntax tree)."""
+        known = self._outlines.get(path)
+        if known is None:
+            whole = self._digest(path)
+            with self.silently():
+                syntax = self.syntax(path)
+            is_parsed = isinstance(syntax, ast.Module)
+            essence = digest(outline(self.lines(path), syntax).encode()) if is_parsed else f"broken:{whole}"
+            known = self._outlines[path] = f"{whole} {essence}"
+        return known
 
     def _digest(self, path: str) -> str:
         known = self._digests.get(path)
@@ -111,15 +151,29 @@ class SourceTree:
             self._bytes[path] = data
         return self._bytes[path]
 
+    def exists(self, path: str) -> bool:
+        """Tell whether there is a readable file, remembered as just that."""
+        self.note(("exists", path))
+        with self.silently():
+            return self.read(path) is not None
+
     def holds(self, path: str, needle: bytes) -> bool:
         """Tell whether a file contains ``needle``: the cheap mark before a parse, remembered as just that."""
         self.note(("holds", path, needle.decode()))
-        with self._silently():
+        with self.silently():
             data = self.read(path)
         return data is not None and needle in data
 
+    def matches(self, path: str, pattern: str) -> bool:
+        """Tell whether something in a file's bytes matches a regular expression, remembered as just that."""
+        self.note(("matches", path, pattern))
+        with self.silently():
+            data = self.read(path)
+        return data is not None and re.search(pattern.encode(), data) is not None
+
     @contextmanager
-    def _silently(self) -> Iterator[None]:
+    def silently(self) -> Iterator[None]:
+        """Take down nothing that is read until the block ends, for who knows that it has been taken down."""
         recorders, self._recorders = self._recorders, []
         try:
             yield

@@ -228,6 +228,11 @@ def can_import(graph: ImportGraph, package: Module, source: Module, registered: 
     the other packages import their ``registered`` classes (module and name), too. Nor where the package could do
     without a library so far that the source needs.
     """
+    with graph.names.tree.outlining():
+        return _can_import(graph, package, source, registered)
+
+
+def _can_import(graph: ImportGraph, package: Module, source: Module, registered: Iterable[tuple[str, str]]) -> bool:
     needed = Importing(graph, source)
     if needed.libraries_beyond(Importing(graph, package)):
         return False

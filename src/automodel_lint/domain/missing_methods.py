@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import ast
 import difflib
-import re
 from collections.abc import Iterator
 from dataclasses import dataclass
 
@@ -103,9 +102,9 @@ class _Lookup:
         """Whether a file may put something under that name on an object: in an assignment, by ``setattr``."""
         if not self.tree.holds(path, name.encode()):
             return False
-        written = re.compile(rf"""\.{name}\b\s*(?:[:,][^=\n]*)?=[^=]|setattr.*["']{name}["']""")
-        lines = self.tree.lines(path)
-        return any(written.search(lines[number - 1]) for number in self.tree.lines_with(path, name))
+        blank, rest = r"[ \t\f]*", r"[^=\r\n]"
+        written = rf"""\.{name}\b{blank}(?:[:,]{rest}*)?={rest}|setattr[^\r\n]*["']{name}["']"""
+        return self.tree.matches(path, written)
 
     def _patched(self, call: ChildCall, children: list[ModuleNode]) -> bool:
         """Whether somebody may put the method on the object from outside, or give the object another class."""

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 from dataclasses import dataclass, field
+from functools import cached_property
 from typing import Any
 
 from automodel_lint.findings import Span
@@ -46,7 +47,7 @@ class Plan:
     """Everything registered.
 
     ``known`` says which of the framework's newer names the checkout has, ``complete`` which mappings could be read
-    to the last entry.
+    to the last entry, ``bound`` which mappings the registry module binds at all, with the path of its file.
     """
 
     static: bool
@@ -54,6 +55,7 @@ class Plan:
     configs: list[Registration] = field(default_factory=list)
     known: dict[str, bool] = field(default_factory=dict)
     complete: dict[str, bool] = field(default_factory=dict)
+    bound: dict[str, str] = field(default_factory=dict)
 
     def to_json(self) -> dict[str, Any]:
         """Return what :meth:`from_json` takes."""
@@ -63,20 +65,35 @@ class Plan:
             "configs": [r.to_json() for r in self.configs],
             "known": self.known,
             "complete": self.complete,
+            "bound": self.bound,
         }
 
     @classmethod
     def from_json(cls, data: dict[str, Any], tree: SourceTree) -> Plan:
         """Inverse of :meth:`to_json`; makes the parts known to ``tree`` as facts that verdicts may depend on."""
-        for name in ("architectures", "configs", "known", "complete"):
+        for name in ("architectures", "configs", "known", "complete", "bound"):
             tree.publish(name, json.dumps(data[name]))
-        return cls(
+        plan = cls(
             data["static"],
             [Registration.from_json(r) for r in data["architectures"]],
             [Registration.from_json(r) for r in data["configs"]],
             data["known"],
             data["complete"],
+            data["bound"],
         )
+        tree.publish("registered", json.dumps(plan.registered))
+        tree.publish("configured", json.dumps(plan.configured))
+        return plan
+
+    @cached_property
+    def registered(self) -> list[tuple[str, str]]:
+        """The module and class of each architecture: what most verdicts need, and no edit of another line changes."""
+        return [(r.module, r.cls) for r in self.architectures]
+
+    @cached_property
+    def configured(self) -> list[tuple[str, str, str]]:
+        """The ``model_type``, module and class of each config."""
+        return [(r.key, r.module, r.cls) for r in self.configs]
 
 
 @dataclass(frozen=True)

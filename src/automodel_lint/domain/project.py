@@ -73,7 +73,8 @@ class Project:
         if not architectures and not static and not self.reader.is_unreadable():
             architectures = list(self._exports())
         known = {name: self._mentions(name) for name in NEWER}
-        return Plan(static, architectures, self.reader.configs(), known, self.reader.complete)
+        configs, bound = self.reader.configs(), self.reader.bound()
+        return Plan(static, architectures, configs, known, self.reader.complete, bound)
 
     def adopt(self, plan: Plan) -> None:
         """Take over a plan, just read or kept from an earlier run."""
@@ -92,6 +93,26 @@ class Project:
         assert self._plan is not None
         self.tree.note(("fact", "configs"))
         return self._plan.configs
+
+    @property
+    def registered(self) -> list[tuple[str, str]]:
+        """Module and class of the registered architectures, for who need not know where they stand."""
+        assert self._plan is not None
+        self.tree.note(("fact", "registered"))
+        return self._plan.registered
+
+    @property
+    def configured(self) -> list[tuple[str, str, str]]:
+        """``model_type``, module and class of the registered configs, for who need not know where they stand."""
+        assert self._plan is not None
+        self.tree.note(("fact", "configured"))
+        return self._plan.configured
+
+    def file_of(self, mapping: str) -> str | None:
+        """Return the relative path of the registry module where it binds a mapping, else ``None``."""
+        assert self._plan is not None
+        self.tree.note(("fact", "bound"))
+        return self._plan.bound.get(mapping)
 
     def reads_all_of(self, mapping: str) -> bool:
         """Tell whether a mapping could be read to the last entry, so that what is not in it is nowhere."""

@@ -36,6 +36,12 @@ class RegistryReader:
         path = self.names.path_of(f"{self.checkout.package}._transformers.registry")
         return path is not None and self._module() is None
 
+    def bound(self) -> dict[str, str]:
+        """Return the mappings that the registry module binds, each with the relative path of the module's file."""
+        module = self._module()
+        names = [n for n in (MAPPING, CONFIGS) if module is not None and module.bindings.live(n)]
+        return {name: self.tree.relative(module.path) for name in names if module is not None}
+
     def architectures(self) -> list[Registration]:
         """Return the registrations of architectures from the mapping, from calls and from entry points."""
         found = self._mapping(MAPPING)

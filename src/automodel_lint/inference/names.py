@@ -144,7 +144,7 @@ class Names:
         for root in roots:
             base = os.path.join(root, *name.split("."))
             for path in (os.path.join(base, "__init__.py"), base + ".py"):
-                if self.tree.read(path) is not None:
+                if self.tree.exists(path):
                     return path
         return None
 

@@ -27,7 +27,7 @@ def with_base(model: ModelClass, name: str, first: bool, unsafe: bool = False) -
 
 def _registered_base(model: ModelClass) -> bool:
     """Whether a base is registered itself: what it lacks is reported, and mended, there."""
-    registered = {r.cls for r in model.project.architectures}
+    registered = {cls for _, cls in model.project.registered}
     local = [a for a in model.mro[1:] if isinstance(a, ClassEntity) and model.classes.in_checkout(a)]
     return any(a.qualname in registered for a in local)
 

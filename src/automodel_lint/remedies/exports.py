@@ -142,8 +142,7 @@ def _is_to_be_left(model: ModelClass, package: Module, source: Module) -> bool:
     lazy = bool(package.bindings.live("__getattr__")) or "sys.modules[__name__]" in ast.unparse(package.syntax)
     if taken or lazy or is_imported_with_care(package, source):
         return True
-    registered = [(r.module, r.cls) for r in model.project.architectures]
-    return not can_import(model.project.imports, package, source, registered)
+    return not can_import(model.project.imports, package, source, model.project.registered)
 
 
 def _is_empty(package: Module) -> bool:

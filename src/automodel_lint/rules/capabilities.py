@@ -58,7 +58,7 @@ def _nested_classes(model: ModelClass) -> Iterator[ClassEntity]:
 def _is_linted_elsewhere(model: ModelClass, nested: ClassEntity) -> bool:
     """Whether a capabilities class stands in the body of another registered class, which answers for it."""
     owner, _, _ = nested.qualname.rpartition(".")
-    entries = ((r.module, r.cls) for r in model.project.architectures)
+    entries = model.project.registered
     return bool(owner) and (nested.module.name, owner) in entries
 
 

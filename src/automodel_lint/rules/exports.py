@@ -109,7 +109,7 @@ def unregistered_model_class(module: ModelModule) -> Iterator[Finding]:
         return
     if not project.reads_all_of(MAPPING):
         return
-    registered = {r.cls for r in project.architectures if r.module == module.module.name} | set(module.registered)
+    registered = {cls for name, cls in project.registered if name == module.module.name} | set(module.registered)
     for binding in module.exports:
         for entity in module.exported(binding) or ():
             if not isinstance(entity, ClassEntity) or entity.module is not module.module:

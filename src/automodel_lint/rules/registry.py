@@ -73,7 +73,9 @@ def _model_type_differs(entry: ConfigEntry) -> Iterator[Finding]:
 def config_registered_for_another(model: ModelClass) -> Iterator[Finding]:
     for config in config_classes(model):
         own = literal_model_type(model.project, config)
-        for registration in model.project.configs if own else ():
+        if not own or not any(_is_foreign(model, config, own, entry) for entry in model.project.configured):
+            continue
+        for registration in model.project.configs:  # where they stand is asked only by who has something to say
             resolution = model.project.resolve(registration.module, registration.cls)
             if registration.key != own or resolution.status != "class":
                 continue
@@ -91,6 +93,15 @@ def config_registered_for_another(model: ModelClass) -> Iterator[Finding]:
                 )
 
 
+def _is_foreign(model: ModelClass, config: ClassEntity, own: str, entry: tuple[str, str, str]) -> bool:
+    """Whether a registration of the same ``model_type`` leads to a class that has nothing to do with the config."""
+    key, module, name = entry
+    resolution = model.project.resolve(module, name) if key == own else None
+    if resolution is None or resolution.status != "class":
+        return False
+    return not _related(model, config, {f"{module}.{qualname}" for module, qualname, _, _ in resolution.classes})
+
+
 def _related(model: ModelClass, config: ClassEntity, names: set[str]) -> bool:
     """The registered class is the config itself, or one derives from the other."""
     if {a.fqn for a in model.classes.mro(config)} & names:
@@ -101,11 +112,11 @@ def _related(model: ModelClass, config: ClassEntity, names: set[str]) -> bool:
 
 @rule("NAM108")
 def unregistered_config_class(model: ModelClass) -> Iterator[Finding]:
-    registry = model.names.module(f"{model.project.checkout.package}._transformers.registry")
+    registry = model.project.file_of(CONFIGS)
     builtin = model.project.builtin_model_types()
-    if registry is None or not registry.bindings.live(CONFIGS) or not model.project.reads_all_of(CONFIGS):
+    if registry is None or not model.project.reads_all_of(CONFIGS):
         return
-    registered = {r.key for r in model.project.configs}
+    registered = {key for key, _, _ in model.project.configured}
     for config in config_classes(model):
         own = literal_model_type(model.project, config)
         if not own or own in registered or not model.classes.in_checkout(config):
@@ -114,4 +125,4 @@ def unregistered_config_class(model: ModelClass) -> Iterator[Finding]:
             module, name = config.module.name, config.qualname
             entry = f'"{own}": ("{module}", "{name}")'
             found = model.finding(owner=config, model_type=own, entry=entry)
-            yield replace(found, related=(*found.related, model.project.tree.relative(registry.path)))
+            yield replace(found, related=(*found.related, registry))
