@@ -103,6 +103,22 @@ def test_every_suggestion_taken_alone_mends_its_finding(checkout: Make, tmp_path
         assert comment["body"][25:].split()[1] not in {f.fingerprint for f in report.findings}, comment["body"]
 
 
+def test_linted_and_posted_by_the_commands_themselves(checkout: Make, cli):
+    """Two processes as two workflows run them; what one prints is what the other reads."""
+    here = checkout(edited(clean(), [LATE]))
+    linted = cli("check", here.root, "--output-format", "json", "--output-file", "result.json", cwd=here.root.parent)
+    assert linted.returncode == 1
+    event = here.bench.event({"pull_request": {"number": 5, "head": {"sha": here.bench.pull.head}}})
+    arguments = ("annotate", "result.json", *event, "--repo", "acme/models", "--checkout", "head")
+    done = cli(*arguments, cwd=here.root.parent)
+    assert (done.returncode, done.stderr) == (0, "")
+    assert "1 warning" in done.stdout and "review: 1 comment, 0 findings in the summary" in done.stdout
+    assert len(here.suggestions()) == 1
+    here.bench.github.forget_requests()
+    assert cli(*arguments, cwd=here.root.parent).returncode == 0
+    assert here.bench.github.writes() == []
+
+
 def test_without_a_checkout_there_are_no_suggestions(checkout: Make):
     here = checkout(edited(clean(), [LATE]), base={})
     here.bench.annotate(here.data)

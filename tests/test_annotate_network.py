@@ -55,6 +55,14 @@ def test_a_limit_without_a_time_is_waited_for_a_minute(bench: Bench, waits: list
     assert waits == [60.0]
 
 
+def test_a_limit_of_graphql_is_no_answer_about_who_we_are(bench: Bench, waits: list[float]):
+    bench.github.login = "lint-app[bot]"
+    limited = {"data": None, "errors": [{"type": "RATE_LIMITED", "message": "API rate limit exceeded"}]}
+    bench.github.fault("POST", "/graphql", 200, data=limited)
+    ran = bench.annotate(result(CONFIG))
+    assert ran.code == 0 and ran.err == "" and waits == [60.0]
+
+
 def test_a_limit_that_lasts_longer_than_our_patience_is_given_up_at_once(bench: Bench, waits: list[float]):
     bench.github.fault("POST", REVIEWS, 429, headers={"Retry-After": "3600"}, times=99)
     ran = bench.annotate(result(CONFIG), "--patience", "100")

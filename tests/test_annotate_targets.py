@@ -131,6 +131,21 @@ def test_one_that_moves_on_while_we_read_gets_no_review(bench: Bench):
     assert bench.pull.reviews == {} and bench.pull.comments == {}
 
 
+def test_one_that_moves_on_while_we_read_keeps_its_comments(bench: Bench):
+    bench.annotate(result(CONFIG))
+    answer = bench.github.answer
+
+    def moving(method: str, path: str, *rest: Any) -> Any:
+        if path.endswith("/reviews"):
+            bench.pull.push(SECOND, bench.pull.head_files)
+        return answer(method, path, *rest)
+
+    bench.patch.setattr(bench.github, "answer", moving)
+    ran = bench.annotate(result())
+    assert ran.code == 0 and "moved on meanwhile" in ran.err
+    assert bench.places() == [(MODEL, 10)]
+
+
 def test_a_result_of_another_commit_than_the_event_is_refused(bench: Bench):
     bench.pull.push(SECOND, bench.pull.head_files)
     ran = bench.annotate(result(CONFIG, head=FIRST), target=bench.event(_pull_event(head=SECOND)))

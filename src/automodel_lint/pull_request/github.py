@@ -174,10 +174,15 @@ def _not_understood(path: str) -> Refused:
 def _limit(error: GithubException) -> float | None:
     """Return for how long a limit lasts, ``None`` if it was not a limit that refused."""
     headers = {key.lower(): value for key, value in (error.headers or {}).items()}
-    message = str(error.data.get("message", "") if isinstance(error.data, dict) else "").lower()
+    data = error.data if isinstance(error.data, dict) else {}
+    message = str(data.get("message", "")).lower()
     spent = headers.get("x-ratelimit-remaining") == "0"
-    limited = error.status == 429 or (
-        error.status == 403 and (spent or "retry-after" in headers or "rate limit" in message or "abuse" in message)
+    limited = (
+        error.status == 429
+        or (
+            error.status == 403 and (spent or "retry-after" in headers or "rate limit" in message or "abuse" in message)
+        )
+        or "RATE_LIMITED" in str(data.get("errors", ""))  # GraphQL says it with status 200
     )
     if not limited:
         return None

@@ -55,10 +55,10 @@ class Posting:
         Raises:
             Refused, GivenUp: if GitHub does not let us. What was done before stays.
         """
+        if self.moved():
+            self.done.notes.append("the pull request has moved on meanwhile: nothing more is done")
+            return
         if plan.post or plan.news:
-            if self.moved():
-                self.done.notes.append("the pull request has moved on meanwhile: nothing more is posted")
-                return
             url, older = self._review(plan), [*state.older, *([state.newest] if state.newest else [])]
         else:
             url, older = None, state.older
