@@ -136,12 +136,25 @@ def test_others_comments_are_never_touched_not_even_those_that_quote_a_mark_of_o
     bench.pull.add_comment(8, BOT, MODEL, 10, f"another bot of Actions says\n\n{mark}")
     bench.pull.add_comment(9, BOT, MODEL, 10, f"> {mark}")
     untouched = {n: dict(c) for n, c in bench.pull.comments.items()}
-    bench.pull.reviews[3] = {"id": 3, "user": {"login": "somebody"}, "body": "<!-- automodel-lint:v1 summary 0 -->"}
+    theirs = f"<!-- automodel-lint:v1 summary {'0' * 16} inline {CONFIG['fingerprint']} -->\n\nmine, not yours"
+    bench.pull.reviews[3] = {"id": 3, "user": {"login": "somebody"}, "state": "COMMENTED", "body": theirs}
     bench.annotate(result(CONFIG))
     assert len(bench.pull.comments) == 4, "the finding gets our own comment"
     bench.annotate(result())
     assert bench.pull.comments == untouched
-    assert bench.pull.reviews[3]["body"] == "<!-- automodel-lint:v1 summary 0 -->"
+    assert bench.pull.reviews[3]["body"] == theirs
+
+
+def test_an_answer_that_its_writer_began_with_our_mark_is_an_answer(bench: Bench):
+    """A person runs the command with a token of their own, and answers by hand under the same name."""
+    bench.github.login, bench.github.app = "a-person", False
+    bench.annotate(result(CONFIG))
+    (first,) = bench.pull.comments
+    mark = f"<!-- automodel-lint:v1 NAM206 {CONFIG['fingerprint']} -->"
+    bench.pull.add_comment(7, "a-person", MODEL, 10, f"{mark} is what it says", answers=first)
+    bench.annotate(result())
+    assert set(bench.pull.comments) == {first, 7}
+    assert bench.pull.comments[7]["body"].endswith("is what it says")
 
 
 def test_a_comment_that_a_person_deleted_is_not_posted_again(bench: Bench):
