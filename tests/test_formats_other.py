@@ -183,14 +183,14 @@ def test_the_probe_has_a_suite_for_each_class_and_a_test_for_each_check(tmp_path
         return {"status": status, "reason": reason, "figure": None}
 
     first = {"NAM901": told("passed"), "NAM902": told("finding"), "NAM903": told("not-probed", "no GPU\x00")}
-    second = {"NAM901": told("finding"), "NAM902": told("passed")}
+    second = {"NAM901": told("finding"), "NAM902": told("finding"), "NAM903": told("passed")}
     probe = [
         {"class": "m:Acme", "architectures": ["Acme"], "config": None, "seconds": 1.5, "checks": first},
         {"class": "m:Other", "architectures": ["Other", "Alias"], "config": None, "seconds": 2, "checks": second},
     ]
     found = [
         finding(code="NAM902", message="one"),
-        finding(code="NAM902", message="two", span=Span(5, 1, 5, 2)),
+        finding(code="NAM902", message="two", span=Span(5, 1, 5, 2), architectures=("Acme", "Alias")),
         finding(code="NAM920", message="of no check", architectures=("Third",)),
     ]
     acme, other, rest = suites_of(junit.render(report(tmp_path, *found, probe=probe)), tmp_path)
@@ -198,8 +198,9 @@ def test_the_probe_has_a_suite_for_each_class_and_a_test_for_each_check(tmp_path
     results = [(case.name[:6], case.result[0].message if case.result else "passed") for case in acme]
     assert results == [("NAM901", "passed"), ("NAM902", "one"), ("NAM902", "two"), ("NAM903", "no GPU\\x00")]
     assert isinstance(list(acme)[3].result[0], junitparser.Skipped)
-    silenced, passed = other  # the finding is suppressed or known to the baseline: nothing to fail for, nothing passed
+    silenced, shared, passed = other  # silenced by a comment or the baseline: nothing to fail for, nothing passed
     assert isinstance(silenced.result[0], junitparser.Skipped)
+    assert shared.result[0].message == "two"  # what a base class of both has wrong
     assert passed.is_passed
     assert [case.result[0].message for case in rest] == ["of no check"]
 

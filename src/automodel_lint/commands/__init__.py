@@ -19,6 +19,7 @@ COMMANDS = {
     "init": "write the settings of a project",
     "probe": "construct and run each model, tiny and on the CPU, and report what only shows then",
     "rules": "list the rules",
+    "server": "run the language server for an editor",
     "tree": "show the modules, parameters and buffers that a model constructs",
 }
 
@@ -69,8 +70,10 @@ def run() -> None:
         click.echo(error.format_message())
         sys.exit(2)
     except click.ClickException as error:
+        from automodel_lint.commands.output import say
+
         place = error.ctx.command_path if isinstance(error, click.UsageError) and error.ctx else "automodel-lint"
-        click.echo(f"{place}: {' '.join(error.format_message().split())} (see {place} --help)", err=True)
+        say(f"{error.format_message()} (see {place} --help)", place)
         sys.exit(2)
     except click.Abort:
         sys.exit(130)

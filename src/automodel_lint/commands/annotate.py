@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 import importlib.util
-import json
 import os
 from typing import Any
 
 import click
 
+from automodel_lint.commands.output import say, write
 from automodel_lint.findings import Severity
+from automodel_lint.reporters.json import as_text
 from automodel_lint.request import UsageError
 
 
@@ -90,9 +91,9 @@ def command(result: str, **options: Any) -> None:
 def _tell(done: Any, writes: list[Any] | None) -> None:
     """Print what was done; in a dry run what would have been written."""
     if writes is not None:
-        click.echo(json.dumps(writes, indent=2))
+        write(as_text(writes))
     for line in done.lines:
-        click.echo(line if writes is None else f"dry run: {line}", err=writes is not None)
+        write(f"{line}\n" if writes is None else f"dry run: {line}\n", aside=writes is not None)
     for note in done.notes:
         _note(note)
 
@@ -112,7 +113,7 @@ def _target(options: dict[str, Any]) -> Any:
 
 
 def _note(text: str) -> None:
-    click.echo(f"automodel-lint: {text}", err=True)
+    say(text)
 
 
 def _quiet() -> None:

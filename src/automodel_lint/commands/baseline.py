@@ -7,6 +7,7 @@ import os
 import click
 
 from automodel_lint import baseline as baselines
+from automodel_lint.commands.output import write
 from automodel_lint.request import Request
 from automodel_lint.session import Session
 
@@ -36,7 +37,7 @@ def command(path: str, installed: str | None, python: str | None, output_file: s
     baselines.write(target, kept)
     shown = os.path.relpath(target)
     aside = f", {refused} new left out (--grow takes them in)" if refused else ""
-    click.echo(f"{shown}: {len(kept)} findings kept{aside}")
+    write(f"{shown}: {len(kept)} findings kept{aside}\n")
     if not config.baseline:
         name = os.path.relpath(target, base).replace(os.sep, "/")
-        click.echo(f'to use it, write `baseline = "{name}"` into [tool.automodel-lint]')
+        write(f'to use it, write `baseline = "{name}"` into [tool.automodel-lint]\n')

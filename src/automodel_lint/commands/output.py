@@ -103,9 +103,9 @@ def write(text: str, path: str | None = None, aside: bool = False) -> None:
         raise UsageError(f"{path}: cannot be written: {error.strerror}") from error
 
 
-def say(text: str) -> None:
+def say(text: str, by: str = "automodel-lint") -> None:
     """Tell something in one line on standard error."""
-    click.echo(_harmless(_encodable(f"automodel-lint: {' '.join(text.split())}")), err=True)
+    click.echo(_harmless(_encodable(f"{by}: {' '.join(text.split())}")), err=True)
 
 
 def _encodable(text: str) -> str:

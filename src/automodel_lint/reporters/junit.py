@@ -25,12 +25,11 @@ def render(report: Report, verbose: bool = False, quiet: bool = False) -> str:
     """Return the report as XML; findings below the settings' ``fail-on`` are skipped tests."""
     repository = Repository.of(report)
     suites = ElementTree.Element("testsuites", name="automodel-lint")
-    rest = list(report.findings)
-    for row in report.probe or []:
-        own = [finding for finding in rest if _concerns(finding, row)]
-        rest = [finding for finding in rest if finding not in own]
-        cases = list(_checks(report, repository, row, own))
+    rest = report.findings
+    for row in report.probe or []:  # what a base class has wrong is a finding of all its heirs
+        cases = list(_checks(report, repository, row, [f for f in report.findings if _concerns(f, row)]))
         _suite(suites, row["class"], cases, row["seconds"])
+        rest = [finding for finding in rest if not _concerns(finding, row)]
     for path, findings in groupby(rest, key=lambda f: repository.path(f.path)):
         _suite(suites, path, list(_findings(report, repository, findings)))
     if not len(suites):

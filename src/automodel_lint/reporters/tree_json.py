@@ -2,18 +2,18 @@
 
 from __future__ import annotations
 
-import json
 from typing import Any
 
 from automodel_lint.domain.tree_marks import MarkedTree
 from automodel_lint.inference.module_tree import BUFFER, PARAMETER, Place, Tensor
+from automodel_lint.reporters.json import as_text
 
 VERSION = 1
 
 
 def render(shown: MarkedTree) -> str:
     """Return the tree as JSON text."""
-    return json.dumps(as_data(shown), indent=2) + "\n"
+    return as_text(as_data(shown))
 
 
 def as_data(shown: MarkedTree) -> dict[str, Any]:
