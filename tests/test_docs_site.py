@@ -177,6 +177,11 @@ def test_the_search_knows_every_page_of_text() -> None:
     assert "AcmeForCausalLM(" not in prose  # the examples have the same words everywhere
 
 
+def test_a_page_stands_once_in_the_navigation() -> None:
+    listed = re.findall(r": ([\w./-]+\.md)", (ROOT / "mkdocs.yml").read_text(encoding="utf-8"))
+    assert len(listed) == len(set(listed)) > 10
+
+
 def test_the_start_page_leads_to_every_guide() -> None:
     led = {target(link, "index.html")[0] for link in (a.attributes["href"] for a in article("index.html").all("a"))}
     guides = {
