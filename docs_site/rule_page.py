@@ -12,7 +12,6 @@ from automodel_lint.findings import Severity
 from automodel_lint.pages import Page
 
 _FENCE = re.compile(r"^```(?P<head>[^\n]*)\n(?P<text>.*?)^```[ ]*$", re.M | re.S)
-_TABLE = re.compile(r"^```toml\n.*?^```$\n", re.M | re.S)
 _COMMENT = re.compile(r'(<span class="c1">[^<]*?)(#(?: NAM\d{3}(?: \(\w+\))?)+)</span>')
 _ANNOUNCED = re.compile(r"#(?: NAM\d{3}(?: \(\w+\))?)+[ ]*$", re.M)
 _ALSO = "Also fine: "

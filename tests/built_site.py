@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import atexit
 import os
 import shutil
 import subprocess
@@ -34,6 +35,7 @@ def build(target: Path, root: Path = ROOT) -> subprocess.CompletedProcess[str]:
 def site() -> Path:
     """Return the folder with the built site."""
     target = Path(tempfile.mkdtemp(prefix="automodel-lint-site-"))
+    atexit.register(shutil.rmtree, target, ignore_errors=True)
     done = build(target)
     assert done.returncode == 0, done.stdout + done.stderr
     return target
