@@ -110,6 +110,7 @@ def at_bench(folder: Path, monkeypatch: pytest.MonkeyPatch, capture: Any) -> Ite
     monkeypatch.setattr(github_room, "PAUSE", None)
     monkeypatch.setattr(github_room, "FIRST_WAIT", 0.01)
     monkeypatch.setenv("GITHUB_TOKEN", TOKEN)
+    monkeypatch.setenv("NO_PROXY", "127.0.0.1")
     monkeypatch.delenv("GITHUB_REPOSITORY", raising=False)
     with running(server):
         monkeypatch.setenv("GITHUB_API_URL", server.url)

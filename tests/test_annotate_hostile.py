@@ -9,6 +9,7 @@ from typing import Any
 
 import pytest
 
+from automodel_lint.pages import pages
 from automodel_lint.pull_request import result as results
 
 from .annotate_runs import FIRST, MODEL, Bench, finding, result
@@ -125,6 +126,17 @@ def test_the_longest_paths_do_not_break_the_limit_of_a_body(bench: Bench):
     bench.github.forget_requests()
     bench.annotate(result(*found))
     assert bench.github.writes() == [], "what was cut is not taken for new"
+
+
+def test_as_many_findings_of_as_many_rules_as_are_taken_fit_into_one_summary(bench: Bench):
+    codes = sorted(pages())
+    found = [finding(codes[n % len(codes)], f"acme/m{n}.py", 3) for n in range(results.MOST_FINDINGS)]
+    ran = bench.annotate(result(*found))
+    assert ran.code == 0, ran.err
+    assert 60_000 < len(bench.summary()) <= 65_536, "as much as there is room for"
+    bench.github.forget_requests()
+    bench.annotate(result(*found))
+    assert bench.github.writes() == []
 
 
 def test_files_outside_of_what_was_linted_are_counted(bench: Bench):

@@ -171,6 +171,13 @@ def test_a_token_that_may_not_write_checks_still_reviews(bench: Bench):
     assert bench.places() == [(MODEL, 10)]
 
 
+def test_a_check_run_whose_content_is_refused_does_not_stop_the_review(bench: Bench):
+    bench.github.fault("POST", "check-runs", 422, message="Invalid request")
+    ran = bench.annotate(result(CONFIG))
+    assert ran.code == 0 and "no check run: GitHub refuses its content" in ran.err
+    assert bench.places() == [(MODEL, 10)]
+
+
 @pytest.mark.parametrize("status", [403, 404])
 def test_a_token_that_may_not_review_ends_with_one_line(bench: Bench, status: int):
     bench.github.fault("POST", REVIEWS, status, message="Resource not accessible by integration", times=99)

@@ -75,6 +75,8 @@ def test_a_second_push_with_one_finding_fixed_and_one_new(bench: Bench):
 
 
 def test_an_answered_comment_is_resolved_and_not_deleted(bench: Bench):
+    for number in range(1, 6):  # more conversations than come in one page
+        bench.pull.add_comment(number, "somebody", MODEL, 30, "a word")
     bench.annotate(result(CONFIG, LATE))
     first = next(n for n, c in bench.pull.comments.items() if "NAM206" in c["body"])
     bench.pull.add_comment(7, "somebody", MODEL, 10, "but why?", answers=first)

@@ -123,9 +123,10 @@ def _check_run(run: CheckRun, done: Done) -> None:
     try:
         done.lines.append(f"check run: {run.post()}")
     except Refused as refused:
-        if refused.status not in (403, 404):
+        if refused.status not in (403, 404, 422):
             raise
-        done.notes.append("no check run: the token may not write checks (permission `checks: write`)")
+        may_not = "the token may not write checks (permission `checks: write`)"
+        done.notes.append(f"no check run: {'GitHub refuses its content' if refused.status == 422 else may_not}")
 
 
 def _digest(head: str, findings: Iterable[Found], threshold: Severity | None = None) -> str:
