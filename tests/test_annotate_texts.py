@@ -6,7 +6,7 @@ import difflib
 import re
 
 import pytest
-from hypothesis import given
+from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from automodel_lint.findings import Edit, Span
@@ -24,6 +24,7 @@ TEXTS = st.lists(st.sampled_from(["a", "b", "c", "", "@@ -1 +1 @@", "-x", "+x", 
 # -- diffs ----------------------------------------------------------------------------------------------------------
 
 
+@settings(deadline=None)  # a busy machine is no failure
 @given(TEXTS, TEXTS, st.integers(0, 4))
 def test_hunks_hold_the_new_lines_and_know_which_are_changed(old: list[str], new: list[str], context: int):
     patch = "\n".join(list(difflib.unified_diff(old, new, n=context, lineterm=""))[2:])
@@ -62,6 +63,7 @@ def test_a_deleted_file_and_one_without_a_patch_have_no_lines():
 # -- Markdown -------------------------------------------------------------------------------------------------------
 
 
+@settings(deadline=None)
 @given(st.text(st.characters(exclude_categories=("Cc", "Cs")), min_size=1))
 def test_a_code_span_ends_where_its_text_ends(text: str):
     span = code_span(text)
@@ -71,6 +73,7 @@ def test_a_code_span_ends_where_its_text_ends(text: str):
     assert fence not in re.findall("`+", inside)
 
 
+@settings(deadline=None)
 @given(st.lists(st.sampled_from(["`", "```", "````python", "a", "~~~"]), max_size=6).map("\n".join))
 def test_a_block_of_code_ends_where_its_text_ends(text: str):
     first, *inside, last = code_block(text, "suggestion").split("\n")
