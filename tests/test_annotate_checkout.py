@@ -156,8 +156,9 @@ def test_a_finding_that_we_do_not_find_is_dropped_and_counted(checkout: Make):
         (lambda root: (root / ".git").rename(root / "git"), "no work tree"),
         (lambda root: (root / "pyproject.toml").write_text("[tool.automodel-lint]\nfoo = '::error::x'\n"), "linted"),
         (lambda root: (root / "pyproject.toml").write_text("[tool.automodel-lint]\npackage = 'gone'\n"), "linted"),
+        (lambda root: (root / "pyproject.toml").write_text(f"[tool.automodel-lint]\na = {'[' * 9999}"), "linted"),
     ],
-    ids=["another commit", "no git", "broken settings", "no package"],
+    ids=["another commit", "no git", "broken settings", "no package", "settings nested without end"],
 )
 def test_a_checkout_that_is_of_no_use_sends_nothing(checkout: Make, change: Callable[[Path], Any], words: str):
     here = checkout(edited(clean(), [LATE]))

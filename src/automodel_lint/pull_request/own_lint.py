@@ -12,9 +12,6 @@ import posixpath
 import sys
 from dataclasses import dataclass, replace
 
-from automodel_lint.baseline import BaselineError
-from automodel_lint.config import ConfigError
-from automodel_lint.domain.checkout import CheckoutNotFound
 from automodel_lint.findings import Finding
 from automodel_lint.fixes.edits import with_edits
 from automodel_lint.fixes.shapes import safety
@@ -54,7 +51,7 @@ def confirmed(folder: str, head: str, result: Result, diff: Diff) -> Confirmed:
         return Confirmed((), {})
     try:
         return _matched(top, result, diff)
-    except (BaselineError, CheckoutNotFound, ConfigError, UsageError):  # their texts may quote what they read
+    except Exception:  # whatever a hostile checkout brings about; the text may quote what was read
         raise UsageError(f"{folder}: cannot be linted; `automodel-lint check` there says why") from None
 
 
