@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import re
+from collections.abc import Iterable
 from dataclasses import replace
 
 from automodel_lint.findings import Finding
@@ -12,6 +14,7 @@ from automodel_lint.request import Request
 from automodel_lint.session import Session
 
 _NEVER = ("NAM000", "NAM001", "NAM002", "NAM003")  # about the run, a comment or the settings: no comment silences them
+_NOQA = re.compile(r"# noqa:\s?[A-Z]+[0-9]+(?:[,\s]+[A-Z]+[0-9]+)*", re.I)
 
 
 def suppressed(request: Request, reason: str) -> tuple[Report, dict[str, tuple[bytes, bytes]]]:
@@ -25,9 +28,9 @@ def suppressed(request: Request, reason: str) -> tuple[Report, dict[str, tuple[b
     report = Session(request).run()
     files: dict[str, tuple[bytes, bytes]] = {}
     for path in dict.fromkeys(f.path for f in report.findings):
-        here = [f for f in report.findings if f.path == path and f.code not in _NEVER]
+        here = [f for f in report.findings if f.path == path and can_be_ignored(f)]
         absolute = report.tree.absolute(path)
-        if here and path.endswith(".py"):
+        if here:
             old = report.tree.read(absolute) or b""
             try:
                 files[absolute] = (old, _commented(old, here, reason))
@@ -39,6 +42,20 @@ def suppressed(request: Request, reason: str) -> tuple[Report, dict[str, tuple[b
 
 def _commented(data: bytes, findings: list[Finding], reason: str) -> bytes:
     draft = Draft(data)
+    return draft.encoded(applied(draft.text, ignoring(draft, findings, reason)))
+
+
+def can_be_ignored(finding: Finding) -> bool:
+    """Tell whether a comment can silence a finding."""
+    return finding.code not in _NEVER and finding.path.endswith(".py")
+
+
+def ignoring(draft: Draft, findings: Iterable[Finding], reason: str) -> list[Change]:
+    """Return the comment lines, each above a line with findings, that silence these for a reason.
+
+    Raises:
+        NotEditable: if the file cannot be tokenized.
+    """
     codes: dict[int, list[str]] = {}
     for finding in findings:
         codes.setdefault(_above(draft, finding.span.line), []).append(finding.code)
@@ -47,7 +64,32 @@ def _commented(data: bytes, findings: list[Finding], reason: str) -> bytes:
         names = ", ".join(dict.fromkeys(sorted(found)))
         comment = f"{draft.indent_at(offset)}# automodel-lint: ignore[{names}] {reason}{draft.newline}"
         changes.append(Change(offset, offset, comment))
-    return draft.encoded(applied(draft.text, changes))
+    return changes
+
+
+def with_noqa(draft: Draft, finding: Finding) -> Change:
+    """Return the ``# noqa`` that silences a finding, at the end of its line or joined to one that is there.
+
+    Raises:
+        NotEditable: if the file cannot be tokenized.
+    """
+    end = _end_of_line(draft, draft.line_end(draft.starts[finding.span.line - 1]))
+    there = _NOQA.search(draft.text, draft.line_start(end), end)
+    if there is not None:
+        return Change(there.end(), there.end(), f",{finding.code}")
+    comment = f"# noqa: {finding.code}"
+    return Change(end, end, comment if draft.line_start(end) == end else f"  {comment}")
+
+
+def _end_of_line(draft: Draft, end: int) -> int:
+    """Return where flake8 looks for the comment of a line: behind a text over several lines, or a backslash."""
+    inside = next((t for t in draft.tokens if t.start < end < t.end), None)
+    if inside is not None:
+        return _end_of_line(draft, draft.line_end(inside.end))
+    below = draft.next_line(end)
+    if draft.text[draft.line_start(end) : end].endswith("\\") and below > end and below < len(draft.text):
+        return _end_of_line(draft, draft.line_end(below))
+    return end
 
 
 def _above(draft: Draft, line: int) -> int:
