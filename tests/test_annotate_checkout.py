@@ -23,7 +23,7 @@ from .github_pulls import Pull
 from .mutations import Edit, model
 from .test_work_tree import git
 
-FIR, ELM = model("fir"), model("spruce")
+FIR, SPRUCE = model("fir"), model("spruce")
 GUARD = "        reject_unsupported_tie_word_embeddings(type(self), config)\n"
 SUPER = "        super().__init__()\n"
 LATE = Edit(FIR, GUARD + SUPER, SUPER + GUARD)
@@ -134,19 +134,38 @@ def test_a_repair_in_several_places_is_left_to_the_command_line(checkout: Make):
     assert any("`automodel-lint check --fix --select NAM203` repairs it" in body for body in here.bench.bodies())
 
 
+def test_a_repair_that_wants_a_human_look_is_neither_suggested_nor_named(checkout: Make):
+    policy = "    tie_word_embeddings_support: TieSupport = TieSupport.UNTIED_ONLY\n"
+    here = checkout(edited(clean(), [Edit(SPRUCE, policy, "")]), base={})
+    (found,) = here.data["findings"]
+    assert (found["code"], found["fix"]["safety"]) == ("NAM201", "unsafe")
+    here.annotate()
+    (body,) = here.bench.bodies()
+    assert "```suggestion" not in body and "repairs it" not in body
+
+
 def test_a_finding_that_we_do_not_find_is_dropped_and_counted(checkout: Make):
     here = checkout(edited(clean(), [LATE]))
     (real,) = here.data["findings"]
     made_up = [
         {**real, "fingerprint": "0123456789abcdef"},
         {**real, "code": "NAM206"},
-        {**real, "path": ELM, "fingerprint": "0" * 16},
+        {**real, "path": SPRUCE, "fingerprint": "0" * 16},
     ]
     here.data["findings"] = [{**real, "line": 1}, *made_up]
     ran = here.annotate()
     assert "3 findings not confirmed by a second look" in ran.err
     assert len(here.bench.bodies()) == 1 and "0123456789abcdef" not in here.bench.github.everything_written()
     assert here.bench.places()[0][1] > 10, "the line is ours, not the file's"
+
+
+def test_a_finding_that_has_to_be_asked_for_is_confirmed(checkout: Make):
+    here = checkout(edited(clean(), [LATE]), base={})
+    (found,) = here.data["findings"]
+    settings = (here.root / "pyproject.toml").read_text()
+    (here.root / "pyproject.toml").write_text(f'{settings}ignore = ["NAM2"]\n')
+    assert here.annotate().err == "", "a rule that the settings leave out was selected by hand"
+    assert found["fingerprint"] in here.bench.bodies()[0]
 
 
 @pytest.mark.parametrize(
@@ -248,18 +267,34 @@ def test_what_a_link_leads_to_outside_is_not_shown(checkout: Make, tmp_path: Pat
 
 @pytest.mark.parametrize(
     "settings",
-    ['package = "../outside"', 'package = "/{outside}"', 'baseline = "../outside/baseline.json"'],
+    [
+        'package = "../outside"',
+        'package = "{outside}"',
+        'package = "linked"',
+        'package = "acme_automodel"\nbaseline = "../outside/baseline.json"',
+    ],
 )
 def test_settings_that_lead_outside_are_refused(checkout: Make, tmp_path: Path, settings: str):
     here = checkout(edited(clean(), [LATE]))
     outside = lay(tmp_path / "outside", {"_transformers/registry.py": "MODEL_ARCH_MAPPING = {}\n"})
     (outside / "baseline.json").write_text('{"version": 1, "findings": {}}')
-    text = settings.format(outside=outside)
-    (here.root / "pyproject.toml").write_text(f"[tool.automodel-lint]\npackage = 'acme_automodel'\n{text}\n"[:])
-    if text.startswith("package"):
-        (here.root / "pyproject.toml").write_text(f"[tool.automodel-lint]\n{text}\n")
+    (here.root / "linked").symlink_to(outside)
+    (here.root / "pyproject.toml").write_text(f"[tool.automodel-lint]\n{settings.format(outside=outside)}\n")
     ran = here.annotate()
-    assert here.bench.bodies() == [] and (ran.code == 2 or "not confirmed" in ran.err)
+    assert ran.code == 2 and "cannot be linted" in ran.err
+    assert here.bench.github.writes() == []
+
+
+def test_a_package_in_a_folder_above_is_not_taken_for_that_of_the_checkout(checkout: Make, tmp_path: Path):
+    """As where a job has checked out the base around the head."""
+    here = checkout(edited(clean(), [LATE]), base={})
+    assert here.annotate().code == 0 and len(here.bench.bodies()) == 1
+    lay(tmp_path, clean())
+    for path in ("acme_automodel", "pyproject.toml"):
+        (here.root / path).rename(here.root / f"not-{path}")
+    ran = here.annotate()
+    assert ran.code == 2 and "cannot be linted" in ran.err
+    assert len(here.bench.bodies()) == 1, "no comment is taken for outdated"
 
 
 def test_a_tree_that_is_confined_sees_nothing_outside(tmp_path: Path):

@@ -170,6 +170,8 @@ def test_edits_that_lie_apart_or_outside_become_none():
     assert suggested(3, [_edit(1, 1, 1, 2, "x"), _edit(9, 1, 9, 2, "x")], long, hunk) is None
     assert suggested(1, [_edit(30, 1, 30, 2, "x")], long, hunk) is None, "too far from the finding"
     assert suggested(3, [_edit(3, 1, 3, 2, "x")], long, Hunk(4, ("4",), frozenset())) is None
+    turned = Hunk(4, ("a", "2", "c"), frozenset())
+    assert suggested(2, [_edit(2, 1, 2, 2, "x")], long, turned) is None, "in front of the hunk, whatever that holds"
     assert suggested(3, [_edit(3, 1, 3, 2, "x")], long.replace("\n", "\r\n"), hunk) is None, "line ends would change"
     assert suggested(3, [_edit(3, 1, 3, 2, "x")], "another\n" * 9, hunk) is None
 

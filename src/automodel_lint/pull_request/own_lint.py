@@ -92,7 +92,7 @@ class _Session(Session):
     def __init__(self, top: str, request: Request):
         self.top = top
         super().__init__(request)
-        if not _inside(self.checkout.root, [top]):
+        if not all(_inside(folder, [top]) for folder in (self.checkout.root, self.checkout.package_dir)):
             raise UsageError("the package lies outside of the checkout")
         baseline = self.config.baseline
         if baseline and not _inside(self.config.absolute(baseline), [top]):
