@@ -297,6 +297,14 @@ def test_a_package_in_a_folder_above_is_not_taken_for_that_of_the_checkout(check
     assert len(here.bench.bodies()) == 1, "no comment is taken for outdated"
 
 
+def test_a_checkout_that_is_the_source_folder_of_a_project_around_it_is_refused(checkout: Make, tmp_path: Path):
+    here = checkout(edited(clean(), [LATE]), base={})
+    here.root = here.root.rename(tmp_path / "src")
+    (tmp_path / "pyproject.toml").write_text("[project]\nname = 'around'\n")
+    ran = here.annotate()
+    assert ran.code == 2 and "cannot be linted" in ran.err
+
+
 def test_a_tree_that_is_confined_sees_nothing_outside(tmp_path: Path):
     inside, outside = tmp_path / "in", tmp_path / "in-between"
     for folder in (inside, outside):
