@@ -72,7 +72,8 @@ async def test_an_editor_that_dies_takes_the_server_along(example: Path):
 
 
 def test_without_its_library_one_line_says_what_to_install():
-    code = "import sys; sys.modules['pygls'] = None; from automodel_lint.cli import main; sys.argv[1:] = ['server']; main()"
+    without = "import sys; sys.modules['pygls'] = None; sys.argv[1:] = ['server']"
+    code = f"{without}; from automodel_lint.cli import main; main()"
     done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, timeout=60)
     assert (done.returncode, done.stdout) == (2, "")
     assert done.stderr.count("\n") == 1 and "pip install 'automodel-lint[lsp]'" in done.stderr

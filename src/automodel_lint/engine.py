@@ -13,7 +13,7 @@ from automodel_lint.domain.checkout import Checkout
 from automodel_lint.domain.plan import Plan, Resolution
 from automodel_lint.findings import Finding, Span, merged
 from automodel_lint.second_process import SecondProcess
-from automodel_lint.source import ParseProblem, SourceTree
+from automodel_lint.source import Dep, ParseProblem, SourceTree
 
 Progress = Callable[[int, int], None]
 Unit = tuple[str, Callable[[], list[dict[str, Any]]]]
@@ -38,6 +38,7 @@ class Engine:
 
     ``fp32_names`` is what the settings say of intrinsically fp32 tensors; ``apart`` lets a second process help;
     ``known`` is what an earlier run of this process found (see :class:`Cache`); ``memory`` stands in for the cache.
+    The rules of ``later`` ask about classes in units of their own (``later:…``).
     """
 
     def __init__(
@@ -50,9 +51,13 @@ class Engine:
         apart: bool = False,
         known: dict[str, Any] | None = None,
         memory: Any = None,
+        later: frozenset[str] = frozenset(),
     ):
         self.checkout, self.tree, self.outside, self.fp32_names = checkout, tree, outside, fp32_names
         self.cache = Cache(cache_file, tree, known) if memory is None else memory
+        self._later = later
+        self._made: dict[tuple, tuple[Any, set[Dep]]] = {}  # classes that later rules are still to be asked about
+        self._keeps_answers = memory is not None  # on disk they would cost a warm run more than they save a cold one
         self.apart = apart
         self._plan: Plan | None = None
         self._class_paths: list[str] = []
@@ -63,6 +68,8 @@ class Engine:
         from automodel_lint.domain.project import Project
 
         project = Project(self.checkout, self.tree, self.outside, self.fp32_names)
+        if self._keeps_answers:
+            project.kept = lambda key, compute: self.cache.get(f"answer:{key}", compute, lambda value: value)
         if self._plan is not None:
             project.adopt(self._plan)
         return project
@@ -134,7 +141,10 @@ class Engine:
             )
         for place, (names, tags) in classes.items():
             archs, marks = tuple(dict.fromkeys(names)), tuple(dict.fromkeys(tags))
-            units[f"class:{place}:{archs}:{marks}"] = lambda p=place, a=archs, m=marks: self._about_class(p, a, m)
+            for kind in ("class", "later") if self._later else ("class",):
+                units[f"{kind}:{place}:{archs}:{marks}"] = lambda k=kind, p=place, a=archs, m=marks: self._about_class(
+                    k, p, a, m
+                )
         self._class_paths = [path for _, _, path, _ in classes]
         units |= self._file_units(classes)
         return list(units.items())
@@ -184,14 +194,28 @@ class Engine:
 
         return self._asked(lambda: ConfigEntry(self.project, entry), entry.path, entry.key)
 
-    def _about_class(self, place: tuple, names: tuple[str, ...], tags: tuple[str, ...]) -> list[dict[str, Any]]:
+    def _about_class(
+        self, kind: str, place: tuple, names: tuple[str, ...], tags: tuple[str, ...]
+    ) -> list[dict[str, Any]]:
         from automodel_lint.domain.model_class import ModelClass
 
         module, qualname, path, line = place
         entity = self.project.class_at(module, qualname, line)
         if entity is None:  # the file changed under our hands
             return []
-        return self._asked(lambda: ModelClass(self.project, entity, names, tags), path, qualname)
+        known = self._made.pop(place, None)
+
+        def make() -> ModelClass:
+            if known is None:
+                return ModelClass(self.project, entity, names, tags)
+            self.tree.note(*known[1])  # what it has been asked already, it does not read again
+            return known[0]
+
+        is_later = kind == "later"
+        found, thing, read = self._heard(make, path, qualname, lambda code: (code in self._later) == is_later)
+        if self._later and not is_later:
+            self._made[place] = (thing, read)
+        return found
 
     def _about_module(self, path: str, registered: dict[str, tuple[str, ...]]) -> list[dict[str, Any]]:
         from automodel_lint.domain.things import ModelModule
@@ -209,19 +233,27 @@ class Engine:
 
     def _asked(self, make: Callable[[], Any], path: str, name: str) -> list[dict[str, Any]]:
         """Ask every rule about a thing. A rule that fails becomes a finding; the others are asked all the same."""
+        return self._heard(make, path, name, lambda code: True)[0]
+
+    def _heard(
+        self, make: Callable[[], Any], path: str, name: str, is_asked: Callable[[str], bool]
+    ) -> tuple[list[dict[str, Any]], Any, set[Dep]]:
+        """Ask some rules about a thing; returns what they say, the thing, and what was read."""
         from automodel_lint.rules import checks
 
         found: list[Finding] = []
         with self.tree.recording() as read:
             thing = make()
             for code, check in checks().get(type(thing), ()):
+                if not is_asked(code):
+                    continue
                 try:
                     found += [replace(finding, code=code) for finding in check(thing)]
                 except Exception as error:
                     found.append(_internal_error(code, name, path, error))
         with self.tree.silently():
             found += self._unparsable(read)
-        return [finding.to_json() for finding in completed(found)]
+        return [finding.to_json() for finding in completed(found)], thing, read
 
     def _unparsable(self, read: Iterable[tuple[str, ...]]) -> list[Finding]:
         """Return NAM002 for every file of the checkout that was needed and has no syntax tree."""

@@ -1,6 +1,7 @@
-"""What a file says outside its functions and classes: what it imports and binds when it is run, not where.
+"""What a file imports and binds when it is run, not where, nor what it does beside.
 
-Who only wants to know that (:meth:`SourceTree.outlining`) is not asked again when somebody edits a method.
+Who only wants to know that (:meth:`SourceTree.outlining`) is not asked again when somebody edits a method, a table or a
+comment.
 """
 
 from __future__ import annotations
@@ -13,7 +14,10 @@ _BLOCKS = ("body", "orelse", "finalbody", "handlers", "cases")
 
 
 def outline(lines: list[str], module: ast.Module) -> str:
-    """Return the text of a module's statements, with only the name of each function and class in place of its text."""
+    """Return what a module's statements import and bind: of functions and classes the name, of values hardly anything.
+
+    Of a call, the function and the names it is given count (``X = decorate(X)``), and all of it where it imports.
+    """
     return "\n".join(_parts(lines, module.body))
 
 
@@ -22,6 +26,9 @@ def _parts(lines: list[str], body: list[ast.stmt]) -> Iterator[str]:
         if isinstance(statement, _DEFINITIONS):
             yield f"{type(statement).__name__} {statement.name}"
             continue
+        if isinstance(statement, (ast.Assign, ast.AnnAssign, ast.AugAssign, ast.Expr)):
+            yield _simple(statement)
+            continue
         start = statement.lineno
         for definition in _definitions_in(statement):
             first = min(node.lineno for node in (definition, *definition.decorator_list))
@@ -29,6 +36,18 @@ def _parts(lines: list[str], body: list[ast.stmt]) -> Iterator[str]:
             yield f"{type(definition).__name__} {definition.name}"
             start = (definition.end_lineno or first) + 1
         yield from lines[start - 1 : statement.end_lineno]
+
+
+def _simple(statement: ast.Assign | ast.AnnAssign | ast.AugAssign | ast.Expr) -> str:
+    """What an assignment binds, or a call does to names."""
+    targets = getattr(statement, "targets", None) or [getattr(statement, "target", None)]
+    bound = " ".join(ast.unparse(target) for target in targets if target is not None)
+    value = statement.value
+    if not isinstance(value, ast.Call):
+        return f"{type(statement).__name__} {bound}"
+    function = ast.unparse(value.func)
+    given = value if "import" in function else [a.id for a in value.args if isinstance(a, ast.Name)]
+    return f"{bound} = {function} {ast.unparse(given) if isinstance(given, ast.Call) else given}"
 
 
 def _definitions_in(statement: ast.AST) -> Iterator[ast.FunctionDef | ast.AsyncFunctionDef | ast.ClassDef]:

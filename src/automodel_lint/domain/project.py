@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import ast
 import os
-from collections.abc import Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 from functools import cached_property
 from typing import TYPE_CHECKING, Any
 
@@ -56,6 +56,7 @@ class Project:
         self.values = Values(self.names)
         self.reader = RegistryReader(checkout, self.names, self.values)
         self._plan: Plan | None = None
+        self.kept: Callable[[str, Callable[[], Any]], Any] = lambda key, compute: compute()  # answers of earlier runs
 
     @cached_property
     def imports(self) -> ImportGraph:

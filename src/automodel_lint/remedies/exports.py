@@ -142,7 +142,8 @@ def _is_to_be_left(model: ModelClass, package: Module, source: Module) -> bool:
     lazy = bool(package.bindings.live("__getattr__")) or "sys.modules[__name__]" in ast.unparse(package.syntax)
     if taken or lazy or is_imported_with_care(package, source):
         return True
-    return not can_import(model.project.imports, package, source, model.project.registered)
+    project, question = model.project, f"can-import:{package.name}:{source.name}"
+    return not project.kept(question, lambda: can_import(project.imports, package, source, project.registered))
 
 
 def _is_empty(package: Module) -> bool:

@@ -62,5 +62,5 @@ class Screen:
             except toml.TOMLDecodeError as error:
                 return ParseProblem(str(error))
             return None
-        syntax = self.files.syntax(data, digest(data)) if path.endswith(".py") else None
+        syntax = self.files.syntax(path, data, digest(data)) if path.endswith(".py") else None
         return syntax if isinstance(syntax, ParseProblem) else None

@@ -37,7 +37,7 @@ class Files:
     def __init__(self) -> None:
         self._files: dict[str, _File] = {}
         self._folders: dict[str, tuple[tuple[int, ...] | None, int, set[str]]] = {}
-        self._syntax: OrderedDict[str, tuple[ast.Module | ParseProblem, int]] = OrderedDict()
+        self._syntax: OrderedDict[str, list[tuple[str, ast.Module | ParseProblem, int]]] = OrderedDict()
         self._syntax_bytes = 0
 
     def file(self, path: str) -> _File:
@@ -70,22 +70,20 @@ class Files:
             known = self._folders[path] = (signature, looked, names)
         return known[2]
 
-    def syntax(self, data: bytes, name: str) -> ast.Module | ParseProblem:
-        """Return the syntax tree of a content whose hash is ``name``."""
-        known = self._syntax.pop(name, None)
-        if known is None:
-            known = (parsed(data), len(data))
-            self._syntax_bytes += len(data)
-        self._syntax[name] = known
+    def syntax(self, path: str, data: bytes, name: str) -> ast.Module | ParseProblem:
+        """Return the syntax tree of a content whose hash is ``name``; of each path, the last two are kept."""
+        known = self._syntax.pop(path, [])
+        found = next((entry for entry in known if entry[0] == name), None)
+        self._syntax_bytes -= sum(size for _, _, size in known)
+        if found is None:
+            found = (name, parsed(data), len(data))
+        known = [found, *(entry for entry in known if entry is not found)][:2]
+        self._syntax[path] = known
+        self._syntax_bytes += sum(size for _, _, size in known)
         while self._syntax_bytes > _SYNTAX_BYTES and len(self._syntax) > 1:
-            _, (_, size) = self._syntax.popitem(last=False)
-            self._syntax_bytes -= size
-        return known[0]
-
-    def forget_missing(self) -> None:
-        """Drop what is known of paths that are not there: candidates of imports that nobody may ask for again."""
-        self._files = {path: file for path, file in self._files.items() if file.data is not None}
-        self._folders = {path: folder for path, folder in self._folders.items() if folder[2]}
+            _, dropped = self._syntax.popitem(last=False)
+            self._syntax_bytes -= sum(size for _, _, size in dropped)
+        return found[1]
 
 
 def _signature(path: str) -> tuple[int, ...] | None:
@@ -167,5 +165,5 @@ class LiveTree(SourceTree):
         self.note(("file", path))
         if path not in self._syntax:
             file = self._file(path)
-            self._syntax[path] = None if file.data is None else self.files.syntax(file.data, file.digest)
+            self._syntax[path] = None if file.data is None else self.files.syntax(path, file.data, file.digest)
         return self._syntax[path]

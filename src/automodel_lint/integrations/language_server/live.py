@@ -33,6 +33,8 @@ class Outcome:
     exact: frozenset[str]
 
 
+# What takes long to be asked about a class: shown a moment after the rest.
+LATER = frozenset(("NAM409", "NAM603", "NAM714"))
 Early = Callable[[Outcome], None]
 
 
@@ -57,7 +59,7 @@ class Live:
 
     def __init__(self) -> None:
         self.files = Files()
-        self.memory = Memory()
+        self.memory = Memory(LATER)
         self._screen = Screen(self.files)
         self._about: tuple[Any, ...] = ()
         self._last: dict[str, bytes] = {}
@@ -86,7 +88,7 @@ class Live:
         kept = session._cache_file(outside)
         about = (session.checkout, tuple(outside), repr(session.config.fp32_tensors))
         if self._about != about:
-            self.memory, self._about, self._last, self._is_saved = Memory(), about, {}, False
+            self.memory, self._about, self._last, self._is_saved = Memory(LATER), about, {}, False
             self.memory.load(cache.read(kept))
         self.memory.begin(tree)
         now = tree.overlay
@@ -112,18 +114,19 @@ class _Run:
     def __init__(self, memory: Memory, session: Session, buffers: Buffers, tree: LiveTree):
         self.memory, self.session, self.buffers, self.tree = memory, session, buffers, tree
         names = session.config.fp32_tensors
-        self.engine = Engine(session.checkout, tree, session._outside(), fp32_names=names, memory=memory)
+        self.engine = Engine(session.checkout, tree, session._outside(), None, names, memory=memory, later=LATER)
 
     def outcome(self, edited: str, early: Early) -> Outcome:
         """Ask what has changed; what the edited file is about first."""
         units = dict(self.engine.units())
         missing = [key for key in units if self.memory.missing(key)]
-        near = _near(self.session.checkout, self.tree, edited)
-        pressing = [key for key in missing if near(key)]
+        own = _near(self.session.checkout, self.tree, edited)
+        pressing = [key for key in missing if own(key) and not key.startswith("later:")]
         waiting = [key for key in missing if key not in {*pressing}]
         found = {key: self.engine.findings(key, units[key]) for key in units if key not in {*waiting}}
         if waiting and edited:
             early(self._shown([*found.values(), *map(self._before, waiting)], frozenset()))
+        waiting.sort(key=lambda key: not own(key))
         found |= {key: self.engine.findings(key, units[key]) for key in waiting}
         self.memory.finish()
         return self._shown(found.values(), frozenset(self.buffers.linted) - frozenset(self.buffers.moves))

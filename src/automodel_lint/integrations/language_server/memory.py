@@ -5,7 +5,7 @@ A change throws away the verdicts that it touches, and keeps what they said: it 
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass
 from typing import Any
 
@@ -26,10 +26,14 @@ class _Kept:
 
 
 class Memory:
-    """Verdicts by key, across runs. A run starts with :meth:`begin` and goes through :meth:`get`."""
+    """Verdicts by key, across runs. A run starts with :meth:`begin` and goes through :meth:`get`.
 
-    def __init__(self) -> None:
+    ``later`` are the rules that have units of their own here (see :class:`Engine`), and none in the cache on disk.
+    """
+
+    def __init__(self, later: frozenset[str] = frozenset()) -> None:
         self.tree: LiveTree
+        self._later = later
         self._kept: dict[str, _Kept] = {}
         self._old: dict[str, Any] = {}
         self._states: dict[Dep, str] = {}
@@ -63,7 +67,7 @@ class Memory:
 
     def finish(self) -> None:
         """Forget what the run that is over has not asked for: what it was about is gone."""
-        self._kept = {key: kept for key, kept in self._kept.items() if key in self._asked}
+        self._kept = {k: kept for k, kept in self._kept.items() if k in self._asked or k.startswith("answer:")}
         self._old = {}
         used = {dep for kept in self._kept.values() for dep in kept.deps}
         if len(self._states) > 1.2 * len(used) + 100:
@@ -136,15 +140,32 @@ class Memory:
         for key, verdict in data["verdicts"].items():
             read = [table[index] for index in verdict["read"]]
             deps = frozenset(dep for dep, _ in read if dep[0] != "fact")
-            self._kept[key] = _Kept(verdict["value"], deps, {dep: state for dep, state in read if dep[0] == "fact"})
+            facts = {dep: state for dep, state in read if dep[0] == "fact"}
+            for name, value in self._split(key, verdict["value"]):
+                self._kept[name] = _Kept(value, deps, facts)
+
+    def _split(self, key: str, value: Any) -> Iterator[tuple[str, Any]]:
+        kind, _, rest = key.partition(":")
+        if kind != "class" or not self._later:
+            yield key, value
+            return
+        yield key, [data for data in value if data["code"] not in self._later]
+        yield f"later:{rest}", [data for data in value if data["code"] in self._later]
 
     def snapshot(self) -> dict[str, Any]:
         """Return all verdicts as a cache file holds them."""
         places: dict[Dep, int] = {}
         verdicts = {}
         for key, kept in self._kept.items():
-            read = sorted(places.setdefault(dep, len(places)) for dep in (*kept.deps, *kept.facts))
-            verdicts[key] = {"value": kept.value, "read": read}
+            kind, _, rest = key.partition(":")
+            later = self._kept.get(f"later:{rest}") if kind == "class" and self._later else None
+            if kind in ("answer", "later") or (kind == "class" and self._later and later is None):
+                continue
+            value, deps = kept.value, {*kept.deps, *kept.facts}
+            if later is not None:
+                value, deps = value + later.value, deps | {*later.deps, *later.facts}
+            read = sorted(places.setdefault(dep, len(places)) for dep in deps)
+            verdicts[key] = {"value": value, "read": read}
         table = [[list(dep), self.tree.state(dep)] for dep in places]
         return {"format": FORMAT, "states": table, "verdicts": verdicts}
 
