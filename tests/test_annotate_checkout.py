@@ -1,4 +1,4 @@
-"""``annotate --checkout``: our own look confirms findings and suggests repairs; a hostile checkout is only read."""
+"""``annotate --checkout``: our own look suggests repairs; a hostile checkout is only read."""
 
 from __future__ import annotations
 
@@ -144,22 +144,19 @@ def test_a_repair_that_wants_a_human_look_is_neither_suggested_nor_named(checkou
     assert "```suggestion" not in body and "repairs it" not in body
 
 
-def test_a_finding_that_we_do_not_find_is_dropped_and_counted(checkout: Make):
-    here = checkout(edited(clean(), [LATE]))
+def test_a_finding_that_we_do_not_find_is_told_without_a_suggestion(checkout: Make):
+    """It may be one of the probe, or need libraries that are not at hand here."""
+    here = checkout(edited(clean(), [LATE]), base={})
     (real,) = here.data["findings"]
-    made_up = [
-        {**real, "fingerprint": "0123456789abcdef"},
-        {**real, "code": "NAM206"},
-        {**real, "path": SPRUCE, "fingerprint": "0" * 16},
-    ]
-    here.data["findings"] = [{**real, "line": 1}, *made_up]
-    ran = here.annotate()
-    assert "3 findings not confirmed by a second look" in ran.err
-    assert len(here.bench.bodies()) == 1 and "0123456789abcdef" not in here.bench.github.everything_written()
-    assert here.bench.places()[0][1] > 10, "the line is ours, not the file's"
+    here.data["findings"] = [{**real, "line": 1}, {**real, "code": "NAM905", "line": 3}]
+    assert here.annotate().err == ""
+    bodies = dict(zip((line for _, line in here.bench.places()), here.bench.bodies(), strict=True))
+    assert set(bodies) > {3} and 1 not in bodies, "where we find it too, the line is ours, not the file's"
+    assert "NAM905" in bodies[3] and "```suggestion" not in bodies[3]
+    assert all("```suggestion" in body for line, body in bodies.items() if line != 3)
 
 
-def test_a_finding_that_has_to_be_asked_for_is_confirmed(checkout: Make):
+def test_a_finding_that_has_to_be_asked_for_is_looked_for(checkout: Make):
     here = checkout(edited(clean(), [LATE]), base={})
     (found,) = here.data["findings"]
     settings = (here.root / "pyproject.toml").read_text()
@@ -261,7 +258,7 @@ def test_what_a_link_leads_to_outside_is_not_shown(checkout: Make, tmp_path: Pat
         here.bench.pull.head_files = {**files, FIR: text}
     assert any(f["path"] == FIR for f in here.data["findings"]), "the linting step has followed the link"
     ran = here.annotate()
-    assert ran.code == 0 and "not confirmed by a second look" in ran.err
+    assert ran.code == 0 and not here.suggestions()
     assert SECRET not in here.bench.github.everything_written() + ran.out + ran.err
 
 

@@ -117,6 +117,7 @@ def test_an_unwritable_cache_folder_is_no_error(example: Path, cli):
     ("settings", "line", "words"),
     [
         ("package = \n", 2, "not valid TOML"),
+        (f"package = {'[' * 9999}\n", None, "not valid TOML: nested too deeply"),
         ('pakcage = "x"\n', 2, "unknown key 'pakcage'; did you mean 'package'?"),
         ('select = ["NAM9999"]\n', 2, "unknown rule code 'NAM9999'"),
         ('ignore = ["tie-guard-config"]\n', 2, "rules are selected by code; tie-guard-config is NAM206"),

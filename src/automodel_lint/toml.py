@@ -1,10 +1,21 @@
 """The TOML reader of this Python. Import it where a file is read: a run without settings need not pay for it."""
 
+from __future__ import annotations
+
 import sys
+from typing import Any
 
 if sys.version_info >= (3, 11):
-    from tomllib import TOMLDecodeError, loads
+    import tomllib
 else:
-    from tomli import TOMLDecodeError, loads
+    import tomli as tomllib
 
-__all__ = ["TOMLDecodeError", "loads"]
+TOMLDecodeError = tomllib.TOMLDecodeError
+
+
+def loads(text: str) -> dict[str, Any]:
+    """Return what a text says; raises :class:`TOMLDecodeError` where it is not TOML, or nested deeper than can be read."""
+    try:
+        return tomllib.loads(text)
+    except RecursionError:
+        raise TOMLDecodeError("nested too deeply") from None

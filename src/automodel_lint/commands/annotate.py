@@ -19,7 +19,7 @@ from automodel_lint.request import UsageError
 @click.option("--repo", envvar="GITHUB_REPOSITORY", metavar="OWNER/NAME", help="Default: GITHUB_REPOSITORY.")
 @click.option("--pr", type=click.IntRange(min=1), metavar="NUMBER", help="The pull request, by its number.")
 @click.option("--event", metavar="FILE", help="The pull request, by the event that GitHub Actions ran for.")
-@click.option("--checkout", metavar="DIR", help="A checkout of its head: confirms the findings and gives suggestions.")
+@click.option("--checkout", metavar="DIR", help="A checkout of its head, for suggestions; nothing of it is run.")
 @click.option(
     "--fail-on",
     type=click.Choice([str(s) for s in reversed(Severity)]),

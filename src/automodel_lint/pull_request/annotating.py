@@ -64,7 +64,6 @@ def annotate(found: Result, target: Target, api: GitHub, options: Options, done:
         return api.get(path)["head"]["sha"] != linted
 
     Posting(api, setting, pull["number"], login, _digest(linted, findings), moved, done).carry_out(intended, present)
-    return done
 
 
 def _linted(found: Result, target: Target) -> str:
@@ -113,10 +112,9 @@ def _believed(
     if checkout is None:
         return list(found.findings), {}, tuple(left_out)
     own = own_lint.confirmed(checkout, head, found, diff)
-    missing = len(found.findings) - len(own.findings)
-    if missing:
-        left_out.append(f"{_findings(missing)} not confirmed by a second look: left out")
-    return sorted(own.findings), own.remedies, tuple(left_out)
+    seen = {finding.key for finding in own.findings}
+    others = [finding for finding in found.findings if finding.key not in seen]
+    return sorted([*own.findings, *others]), own.remedies, tuple(left_out)
 
 
 def _check_run(run: CheckRun, done: Done) -> None:
