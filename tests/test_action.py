@@ -1,4 +1,4 @@
-"""The action and the example workflows: valid by GitHub's published schemas, and their steps run as a runner runs them."""
+"""The action and the example workflows: valid by GitHub's published schemas; their steps run as on a runner."""
 
 from __future__ import annotations
 

@@ -14,7 +14,7 @@ TOMLDecodeError = tomllib.TOMLDecodeError
 
 
 def loads(text: str) -> dict[str, Any]:
-    """Return what a text says; raises :class:`TOMLDecodeError` where it is not TOML, or nested deeper than can be read."""
+    """Return what a text says; raises :class:`TOMLDecodeError` where it is none, or nested too deeply to be read."""
     try:
         return tomllib.loads(text)
     except RecursionError:
