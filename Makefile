@@ -30,6 +30,9 @@ bench: $(VENV)/.dev
 	$(BIN)/python -m pip install --quiet --disable-pip-version-check transformers-mlinter
 	$(BIN)/python benchmarks/speed.py
 
+bench-server: $(VENV)/.dev
+	$(BIN)/python benchmarks/language_server.py
+
 bench-tree: $(VENV)/.base $(TRUTH_READY)
 	$(BIN)/python benchmarks/module_tree.py --python $(AUTOMODEL_LINT_TORCH_PYTHON)
 

@@ -15,6 +15,7 @@ from automodel_lint.integrations.language_server.settings import Settings
 from automodel_lint.request import Request, UsageError
 from automodel_lint.source import encoded
 
+_MOST = 3  # checkouts that are kept although none of their files is open
 _PLACE = re.compile(r"(?P<path>.+?):(?P<line>[0-9]+): (?P<text>.*)", re.S)
 
 
@@ -86,7 +87,8 @@ class Checkouts:
             outside += [document] if root is None else []
             if root is not None:
                 by_root.setdefault(root, []).append(document)
-        self._live = {root: live for root, live in self._live.items() if root in by_root}
+        if len(self._live) > _MOST:
+            self._live = {root: live for root, live in self._live.items() if root in by_root}
         tell(outside, Outcome({document.path: [] for document in outside}, frozenset()))
         for root in sorted(by_root, key=lambda r: not job.edited.startswith(r + os.sep)):
             try:

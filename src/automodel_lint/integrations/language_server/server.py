@@ -117,8 +117,8 @@ class Server(LanguageServer):
     def _show(self, documents: Sequence[Document], outcome: Outcome) -> None:
         for document in documents:
             now = self.workspace.text_documents.get(document.uri)
-            if now is None or now.version != document.version:
-                continue  # a newer edit is under way, or it was closed
+            if now is None or now.version != document.version or now.source != document.text:
+                continue  # a newer edit is under way, or it was closed (and perhaps opened again)
             findings = outcome.findings.get(document.path, [])
             places = self.positions(document.text)
             sent = [diagnostics.diagnostic(f, places) for f in findings]
