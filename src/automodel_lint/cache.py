@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import json
 import os
-from collections.abc import Callable
+from collections.abc import Callable, Collection
 from typing import Any
 
 from automodel_lint import __version__
@@ -103,11 +103,17 @@ class Cache:
         verdicts = {}
         for key, verdict in self._fresh.items():
             deps = verdict.get("deps") or [self._dep(index) for index in verdict["read"]]
-            whole = {dep[1] for dep in deps if dep[0] == "file"}  # what it holds is decided by the whole of it
-            read = [states.setdefault(dep, len(states)) for dep in deps if dep[0] not in _PARTS or dep[1] not in whole]
+            read = [states.setdefault(dep, len(states)) for dep in without_parts(deps)]
             verdicts[key] = {"value": verdict["value"], "read": sorted(read)}
         table = [[list(dep), self.tree.state(dep)] for dep in states]
         return {"format": FORMAT, "states": table, "verdicts": verdicts}
+
+
+def without_parts(deps: Collection[Dep]) -> list[Dep]:
+    """Return what has to be asked: what a file holds is decided by the whole of it, that it exists by its outline."""
+    whole = {dep[1] for dep in deps if dep[0] == "file"}
+    there = whole | {dep[1] for dep in deps if dep[0] == "outline"}
+    return [d for d in deps if d[0] not in _PARTS or d[1] not in (there if d[0] == "exists" else whole)]
 
 
 def read(path: str | None) -> dict[str, Any] | None:

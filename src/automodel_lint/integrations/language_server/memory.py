@@ -9,7 +9,7 @@ from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass
 from typing import Any
 
-from automodel_lint.cache import FORMAT
+from automodel_lint.cache import FORMAT, without_parts
 from automodel_lint.findings import Span
 from automodel_lint.integrations.language_server.files import LiveTree
 from automodel_lint.integrations.language_server.moves import Move
@@ -115,8 +115,7 @@ class Memory:
         return any(self.tree.state(fact) != state for fact, state in kept.facts.items())
 
     def _keep(self, key: str, value: Any, read: set[Dep]) -> None:
-        whole = {dep[1] for dep in read if dep[0] == "file"}
-        deps = frozenset(d for d in read if d[0] != "fact" and (d[0] in ("dir", "file") or d[1] not in whole))
+        deps = frozenset(dep for dep in without_parts(read) if dep[0] != "fact")
         for dep in deps:
             if dep not in self._states:
                 self._add(dep, self.tree.state(dep), self.tree.token(dep))
