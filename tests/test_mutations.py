@@ -26,11 +26,13 @@ from .mutations import (
     engine,
     experts,
     exports,
+    forward,
     guard,
     loading,
     lookalikes_casts,
     lookalikes_classes,
     lookalikes_experts,
+    lookalikes_forward,
     lookalikes_guard,
     lookalikes_methods,
     lookalikes_pins,
@@ -65,6 +67,7 @@ FAULTS: list[Fault] = [
     *routing.FAULTS,
     *experts.FAULTS,
     *blocks.FAULTS,
+    *forward.FAULTS,
 ]
 LOOKALIKES: list[Harmless] = [
     *lookalikes_registry.HARMLESS,
@@ -77,6 +80,7 @@ LOOKALIKES: list[Harmless] = [
     *lookalikes_casts.HARMLESS,
     *lookalikes_routing.HARMLESS,
     *lookalikes_experts.HARMLESS,
+    *lookalikes_forward.HARMLESS,
 ]
 NEEDS_LIBRARY = {"NAM108"}  # can only be told with the library's source at hand
 

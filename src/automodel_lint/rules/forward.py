@@ -1,0 +1,30 @@
+"""NAM701, NAM702: what the ``forward`` of a registered class must take."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from automodel_lint.domain.forward import forwards, free_name, hands_on
+from automodel_lint.domain.head_use import applies_head_everywhere
+from automodel_lint.domain.model_class import ModelClass
+from automodel_lint.findings import Finding, Severity
+from automodel_lint.rules import rule
+
+
+@rule("NAM701")
+def logits_to_keep(model: ModelClass) -> Iterator[Finding]:
+    for forward in forwards(model):
+        if hands_on(forward.view) and applies_head_everywhere(model, forward) is not None:
+            yield model.finding(forward.node, owner=forward.owner, method="forward", source="")
+    for forward in forwards(model, followed=True):
+        if applies_head_everywhere(model, forward) is not None:
+            source = f", which it inherits from `{forward.owner.name}` of transformers,"
+            yield model.finding(severity=Severity.WARNING, source=source)
+            return
+
+
+@rule("NAM702")
+def forward_kwargs(model: ModelClass) -> Iterator[Finding]:
+    for forward in forwards(model):
+        if free_name(forward.view) is None and hands_on(forward.view):
+            yield model.finding(forward.node, owner=forward.owner, method="forward")
