@@ -112,6 +112,11 @@ INVERSE = frozenset(
     NAM404-through-the-class
     NAM404-through-super
     NAM404-in-a-base-in-another-file
+    NAM709-or
+    NAM709-in-the-base-of-another-file
+    NAM709-inside-an-availability-branch
+    NAM709-handed-to-the-model
+    NAM709-of-images
     """.split()
 )
 

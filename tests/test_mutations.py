@@ -23,6 +23,7 @@ from .mutations import (
     blocks,
     capabilities,
     casts,
+    construction,
     engine,
     experts,
     exports,
@@ -31,6 +32,7 @@ from .mutations import (
     loading,
     lookalikes_casts,
     lookalikes_classes,
+    lookalikes_construction,
     lookalikes_experts,
     lookalikes_forward,
     lookalikes_guard,
@@ -68,6 +70,7 @@ FAULTS: list[Fault] = [
     *experts.FAULTS,
     *blocks.FAULTS,
     *forward.FAULTS,
+    *construction.FAULTS,
 ]
 LOOKALIKES: list[Harmless] = [
     *lookalikes_registry.HARMLESS,
@@ -81,6 +84,7 @@ LOOKALIKES: list[Harmless] = [
     *lookalikes_routing.HARMLESS,
     *lookalikes_experts.HARMLESS,
     *lookalikes_forward.HARMLESS,
+    *lookalikes_construction.HARMLESS,
 ]
 NEEDS_LIBRARY = {"NAM108"}  # can only be told with the library's source at hand
 
