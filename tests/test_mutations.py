@@ -50,6 +50,7 @@ from .mutations import (
     routing,
     tree_ties,
     tying,
+    weights,
 )
 
 FAULTS: list[Fault] = [
@@ -71,6 +72,7 @@ FAULTS: list[Fault] = [
     *blocks.FAULTS,
     *forward.FAULTS,
     *construction.FAULTS,
+    *weights.FAULTS,
 ]
 LOOKALIKES: list[Harmless] = [
     *lookalikes_registry.HARMLESS,
@@ -85,6 +87,7 @@ LOOKALIKES: list[Harmless] = [
     *lookalikes_experts.HARMLESS,
     *lookalikes_forward.HARMLESS,
     *lookalikes_construction.HARMLESS,
+    *weights.HARMLESS,
 ]
 NEEDS_LIBRARY = {"NAM108"}  # can only be told with the library's source at hand
 
