@@ -20,6 +20,7 @@ from .mutations import (
     Fault,
     Harmless,
     Place,
+    arguments,
     blocks,
     capabilities,
     casts,
@@ -71,6 +72,7 @@ FAULTS: list[Fault] = [
     *experts.FAULTS,
     *blocks.FAULTS,
     *forward.FAULTS,
+    *arguments.FAULTS,
     *construction.FAULTS,
     *weights.FAULTS,
 ]
@@ -86,6 +88,7 @@ LOOKALIKES: list[Harmless] = [
     *lookalikes_routing.HARMLESS,
     *lookalikes_experts.HARMLESS,
     *lookalikes_forward.HARMLESS,
+    *arguments.HARMLESS,
     *lookalikes_construction.HARMLESS,
     *weights.HARMLESS,
 ]

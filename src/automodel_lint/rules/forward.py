@@ -1,14 +1,16 @@
-"""NAM701, NAM702, NAM705: what the ``forward`` of a registered class must take, and what forward code must call."""
+"""NAM701, NAM702, NAM704, NAM705: what a ``forward`` must take, use and call."""
 
 from __future__ import annotations
 
 from collections.abc import Iterator
 
+from automodel_lint.domain.dropped_arguments import dropped_arguments
 from automodel_lint.domain.forward import forwards, free_name, hands_on
 from automodel_lint.domain.head_use import applies_head_everywhere
 from automodel_lint.domain.model_class import ModelClass
 from automodel_lint.domain.weight_use import weight_uses
 from automodel_lint.findings import Finding, Severity
+from automodel_lint.inference.classes import FunctionView
 from automodel_lint.rules import rule
 
 
@@ -29,6 +31,28 @@ def forward_kwargs(model: ModelClass) -> Iterator[Finding]:
     for forward in forwards(model):
         if free_name(forward.view) is None and hands_on(forward.view):
             yield model.finding(forward.node, owner=forward.owner, method="forward")
+
+
+@rule("NAM704")
+def argument_dropped(model: ModelClass) -> Iterator[Finding]:
+    for forward in forwards(model):
+        for dropped in dropped_arguments(model, forward):
+            view = dropped.view
+            if isinstance(view, FunctionView):
+                yield _in_function(model, view, dropped.parameter)
+                continue
+            own = view.node is forward.view.node
+            node, owner = (forward.node, forward.owner) if own else (view.node, view.owner)
+            where = f"{owner.name}.{view.node.name}"
+            yield model.finding(node, owner, view.node.name, where=where, argument=dropped.parameter)
+
+
+def _in_function(model: ModelClass, view: FunctionView, argument: str) -> Finding:
+    """A finding at the ``def`` of a function, whichever class calls it."""
+    tree, path, name = model.project.tree, view.scope.module.path, view.node.name
+    fields = (("where", name), ("argument", argument))
+    span, related = tree.name_span(path, view.node), (tree.relative(model.path),) if path != model.path else ()
+    return Finding(tree.relative(path), span, name, model.architectures, fields, related=related)
 
 
 @rule("NAM705")
