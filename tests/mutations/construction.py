@@ -1,10 +1,10 @@
-"""NAM709: constructors that go on with an argument for which they have kept a default."""
+"""NAM707, NAM709: models that nothing fills; constructors that go on with an argument that has a default."""
 
 from __future__ import annotations
 
-from . import BASE, PACKAGE, Edit, Fault, model
+from . import BASE, PACKAGE, Edit, Fault, model, write
 from .casts import indented
-from .policy import CEDAR, FIR, SPRUCE
+from .policy import CEDAR, FIR, FIR_CLASS, LARCH, POLICY, SPRUCE
 
 JUNIPER = model("juniper")
 FEED_FORWARD = f"{PACKAGE}/components/models/common/feed_forward.py"
@@ -20,7 +20,7 @@ def raw(name: str, *kept: str, path: str = FIR, more: tuple[Edit, ...] = (), at:
     return Fault("NAM709", name, (*edits, Edit(path, HEAD, use), *more), at=at)
 
 
-FAULTS = [
+RAW_USES = [
     raw("or"),
     raw("conditional", "self.backend = backend if backend is not None else BackendConfig()"),
     raw("conditional-the-other-way-round", "self.backend = BackendConfig() if backend is None else backend"),
@@ -91,3 +91,89 @@ FAULTS = [
         at="self.shrinks = intermediate_size",
     ),
 ]
+
+DEF = "    def initialize_weights(\n"
+OTHER_NAME = "    def fill_weights(\n"
+CONFIG_CLASS = "    config_class = FirConfig\n"
+MODELS = f"{PACKAGE}/components/models/__init__.py"
+DRAFT = f"{PACKAGE}/components/models/draft.py"
+OFFERED = '''"""Models that are made by a function."""
+
+from acme_automodel.components.models.draft import build_draft
+
+__all__ = ["build_draft"]
+'''
+MADE = '''"""A small model for first trials."""
+
+import torch.nn as nn
+
+
+class Draft(nn.Module):
+    def __init__(self, size: int):
+        super().__init__()
+        self.embed = nn.Embedding(size, size)
+
+    def forward(self, input_ids, **kwargs):
+        return self.embed(input_ids)
+
+
+def build_draft(size: int = 8) -> nn.Module:
+    """Make one."""
+    {}
+'''
+
+
+def off(name: str, line: str, path: str = FIR, more: tuple[Edit, ...] = ()) -> Fault:
+    """Fir says in its class body that nothing need be filled."""
+    return Fault("NAM707", name, (Edit(path, CONFIG_CLASS, f"{CONFIG_CLASS}    {line}\n"), *more), at=line)
+
+
+def offers(name: str, *lines: str) -> Fault:
+    """The models folder exports a function that makes a model without an initialiser."""
+    made = MADE.format("\n    ".join(lines))
+    return Fault("NAM707", name, (write(MODELS, OFFERED), write(DRAFT, made)), path=DRAFT, at="class Draft(")
+
+
+UNFILLED = [
+    Fault("NAM707", "another-name", (Edit(FIR, DEF, OTHER_NAME),), at="class FirForCausalLM("),
+    Fault(
+        "NAM707", "misspelled", (Edit(SPRUCE, DEF, DEF.replace("weights", "weight")),), at="class SpruceForCausalLM("
+    ),
+    Fault("NAM707", "of-images", (Edit(CEDAR, DEF, OTHER_NAME),), at="class CedarForConditionalGeneration("),
+    Fault(
+        "NAM707",
+        "base-in-another-file-lost-it",
+        (Edit(BASE, DEF, OTHER_NAME),),
+        path=LARCH,
+        at="class LarchForCausalLM(",
+    ),
+    Fault(
+        "NAM707",
+        "inside-an-availability-branch",
+        (Edit(JUNIPER, DEF, OTHER_NAME),),
+        at="class JuniperForCausalLM(",
+    ),
+    off("switched-off", "_skip_init_weights_on_load = True"),
+    off("switched-off-annotated", "_skip_init_weights_on_load: bool = True"),
+    off(
+        "switched-off-by-a-constant",
+        "_skip_init_weights_on_load = _LOADS_ITSELF",
+        more=(Edit(FIR, FIR_CLASS, f"_LOADS_ITSELF = True\n\n\n{FIR_CLASS}"),),
+    ),
+    Fault(
+        "NAM707",
+        "switched-off-by-a-base",
+        (Edit(BASE, POLICY, f"    _skip_init_weights_on_load = True\n{POLICY}"),),
+        at="_skip_init_weights_on_load = True",
+    ),
+    Fault(
+        "NAM707",
+        "switched-off-by-the-constructor",
+        (Edit(FIR, KEPT, f"{KEPT}        self._skip_init_weights_on_load = True\n"),),
+        at="self._skip_init_weights_on_load = True",
+    ),
+    offers("made-by-a-function", "return Draft(size)"),
+    offers("made-by-a-function-and-named", "model = Draft(size)", "print(model)", "return model"),
+]
+
+FAULTS = [*UNFILLED, *RAW_USES]

@@ -8,6 +8,8 @@ from automodel_lint.domain.dropped_arguments import dropped_arguments
 from automodel_lint.domain.forward import forwards, free_name, hands_on
 from automodel_lint.domain.head_use import applies_head_everywhere
 from automodel_lint.domain.model_class import ModelClass
+from automodel_lint.domain.offered import offered
+from automodel_lint.domain.things import Registry
 from automodel_lint.domain.weight_use import weight_uses
 from automodel_lint.findings import Finding, Severity
 from automodel_lint.inference.classes import FunctionView
@@ -31,6 +33,13 @@ def forward_kwargs(model: ModelClass) -> Iterator[Finding]:
     for forward in forwards(model):
         if free_name(forward.view) is None and hands_on(forward.view):
             yield model.finding(forward.node, owner=forward.owner, method="forward")
+
+
+@rule("NAM702")
+def forward_kwargs_offered(registry: Registry) -> Iterator[Finding]:
+    """The same of models that recipes get from a function instead of the registry."""
+    for model in offered(registry.project):
+        yield from forward_kwargs(model)
 
 
 @rule("NAM704")
