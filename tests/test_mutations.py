@@ -46,6 +46,7 @@ from .mutations import (
     methods,
     pinned,
     pins,
+    pipelines,
     policy,
     registry,
     routing,
@@ -74,6 +75,7 @@ FAULTS: list[Fault] = [
     *forward.FAULTS,
     *arguments.FAULTS,
     *construction.FAULTS,
+    *pipelines.FAULTS,
     *weights.FAULTS,
 ]
 LOOKALIKES: list[Harmless] = [
@@ -90,6 +92,7 @@ LOOKALIKES: list[Harmless] = [
     *lookalikes_forward.HARMLESS,
     *arguments.HARMLESS,
     *lookalikes_construction.HARMLESS,
+    *pipelines.HARMLESS,
     *weights.HARMLESS,
 ]
 NEEDS_LIBRARY = {"NAM108"}  # can only be told with the library's source at hand

@@ -1,4 +1,4 @@
-"""NAM701, NAM702, NAM704, NAM705: what a ``forward`` must take, use and call."""
+"""NAM701-NAM705: what a ``forward`` must take, use and call, and that it is left to its class."""
 
 from __future__ import annotations
 
@@ -9,6 +9,7 @@ from automodel_lint.domain.forward import forwards, free_name, hands_on
 from automodel_lint.domain.head_use import applies_head_everywhere
 from automodel_lint.domain.model_class import ModelClass
 from automodel_lint.domain.offered import offered
+from automodel_lint.domain.pipeline_media import KEEPS, keeps_forward, runs_in_pipelines, staged_media
 from automodel_lint.domain.things import Registry
 from automodel_lint.domain.weight_use import weight_uses
 from automodel_lint.findings import Finding, Severity
@@ -40,6 +41,14 @@ def forward_kwargs_offered(registry: Registry) -> Iterator[Finding]:
     """The same of models that recipes get from a function instead of the registry."""
     for model in offered(registry.project):
         yield from forward_kwargs(model)
+
+
+@rule("NAM703")
+def pp_self_forward(model: ModelClass) -> Iterator[Finding]:
+    if model.project.knows(KEEPS) and runs_in_pipelines(model) and not keeps_forward(model):
+        media = staged_media(model)
+        if media is not None:
+            yield model.finding(media=media)
 
 
 @rule("NAM704")
