@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from . import BASE, Edit, Fault, model
+from . import BASE, Edit, Fault, Place, model
 from .casts import indented
 from .policy import CEDAR, FIR, FIR_CLASS, LARCH
 
@@ -34,14 +34,20 @@ def everywhere(name: str, *lines: str, path: str = FIR, at: str = DEF, more: tup
     return Fault("NAM701", name, _forward(path, *lines, more=more, **to), at=at)
 
 
+def multiplied(name: str, line: str) -> Fault:
+    """The weight of the head is multiplied with, at every position."""
+    also = (Place("NAM705", FIR, line),)
+    return Fault("NAM701", name, _forward(FIR, HIDDEN.strip(), line), at=DEF, also=also)
+
+
 NO_KEEP = [
     everywhere("dropped", HIDDEN.strip(), "return project_to_vocabulary(self.lm_head, hidden)"),
     everywhere("called", "return self.lm_head(" + MODEL + ")"),
     everywhere("second-name", "head = self.lm_head", HIDDEN.strip(), "return head(hidden)"),
     everywhere("through-its-getter", HIDDEN.strip(), "return self.get_output_embeddings()(hidden)"),
     everywhere("by-getattr", HIDDEN.strip(), 'return getattr(self, "lm_head")(hidden)'),
-    everywhere("multiplied", HIDDEN.strip(), "return hidden @ self.lm_head.weight.t()"),
-    everywhere("linear", HIDDEN.strip(), "return nn.functional.linear(hidden, self.lm_head.weight)"),
+    multiplied("multiplied", "return hidden @ self.lm_head.weight.t()"),
+    multiplied("linear", "return nn.functional.linear(hidden, self.lm_head.weight)"),
     everywhere(
         "through-operations",
         HIDDEN.strip(),

@@ -31,11 +31,11 @@ class RawUse:
 def raw_uses(model: ModelClass) -> Iterator[RawUse]:
     """Yield the faults in the constructors that making a class runs: its own, its bases', those of its modules."""
     for cls in dict.fromkeys((model.entity, *model.module_tree.classes)):
-        yield from _along(model.project, cls)
+        yield from _raw_uses_along(model.project, cls)
 
 
 @remembered
-def _along(project: Project, cls: ClassEntity) -> tuple[RawUse, ...]:
+def _raw_uses_along(project: Project, cls: ClassEntity) -> tuple[RawUse, ...]:
     """The faults in the constructors along the resolution order, as far as each calls the next."""
     found: list[RawUse] = []
     for ancestor in project.classes.mro(cls):
@@ -43,7 +43,7 @@ def _along(project: Project, cls: ClassEntity) -> tuple[RawUse, ...]:
         members = project.classes.local(ancestor, "__init__") if local else []  # type: ignore[arg-type]
         functions = [member.function for member in members if member.function is not None]
         for function in functions:
-            found += _in_constructor(project, ancestor, function)  # type: ignore[arg-type]
+            found += _raw_uses_in(project, ancestor, function)  # type: ignore[arg-type]
         if functions and not any(_calls_on(project, ancestor, function) for function in functions):
             break
     return tuple(found)
@@ -55,7 +55,7 @@ def _calls_on(project: Project, owner: ClassEntity, function: ast.AST) -> bool:
 
 
 @remembered
-def _in_constructor(project: Project, owner: ClassEntity, function: ast.FunctionDef) -> tuple[RawUse, ...]:
+def _raw_uses_in(project: Project, owner: ClassEntity, function: ast.FunctionDef) -> tuple[RawUse, ...]:
     parameters = {a.arg for a in all_arguments(function.args)[1:]}
     first = [*function.args.posonlyargs, *function.args.args][:1]
     if not first or not parameters:

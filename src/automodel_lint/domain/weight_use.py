@@ -49,7 +49,7 @@ def weight_uses(model: ModelClass) -> Iterator[WeightUse]:
         if node.cls is not None and model.classes.in_checkout(node.cls):
             by_class.setdefault(node.cls, []).append(node)
     for cls, nodes in by_class.items():
-        for use in products(model.project, cls):
+        for use in weight_products(model.project, cls):
             if any(_is_projection(model, child) for node in nodes for child in places_below(node, use.path) or ()):
                 yield use
 
@@ -63,21 +63,21 @@ def _is_projection(model: ModelClass, node: ModuleNode) -> bool:
 
 
 @remembered
-def products(project: Project, cls: ClassEntity) -> tuple[WeightUse, ...]:
+def weight_products(project: Project, cls: ClassEntity) -> tuple[WeightUse, ...]:
     """Return the products with the weight of anything below an object of ``cls`` in what its ``forward`` runs."""
-    if not any(_lines(project, a) for a in project.classes.mro(cls) if isinstance(a, ClassEntity)):
+    if not any(_weight_lines(project, a) for a in project.classes.mro(cls) if isinstance(a, ClassEntity)):
         return ()
     found: list[WeightUse] = []
     for view in running(project, cls, "forward"):
         if in_checkout(project, view) and not isinstance(view, FunctionView):
-            lines = _lines(project, view.owner)
+            lines = _weight_lines(project, view.owner)
             if any(view.node.lineno <= line <= (view.node.end_lineno or 0) for line in lines):
                 found += _Method(view).uses(lines)
     return tuple(found)
 
 
 @remembered
-def _lines(project: Project, cls: ClassEntity) -> frozenset[int]:
+def _weight_lines(project: Project, cls: ClassEntity) -> frozenset[int]:
     """The lines of a class that read a weight of something below the object, not only its own."""
     if not project.classes.in_checkout(cls) or not project.tree.holds(cls.module.path, b".weight"):
         return frozenset()
