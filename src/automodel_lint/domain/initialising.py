@@ -18,7 +18,9 @@ def lacks_initialiser(model: ModelClass) -> bool:
 
     One that is derived from ``PreTrainedModel`` has the initialiser of transformers, which the framework calls as well.
     """
-    if model.is_pretrained_model or model.has_opaque_base or not model.project.knows(INITIALISER):
+    if model.is_pretrained_model or model.has_opaque_base or not model.classes.has_module_base(model.entity):
+        return False
+    if not model.project.knows(INITIALISER):
         return False
     members, opaque = model.inherited(INITIALISER)
     return not opaque and not any(model.classes.is_local(member.owner) for member in members)
