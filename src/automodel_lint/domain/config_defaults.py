@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import ast
-import re
 from collections.abc import Iterator
 from dataclasses import dataclass
 
@@ -13,12 +12,11 @@ from automodel_lint.domain.model_config import annotated_configs, constructed_wi
 from automodel_lint.domain.project import Project
 from automodel_lint.inference.bindings import Binding, dotted, nodes_on, parts_of, statements_here
 from automodel_lint.inference.classes import Member, MethodView, is_super
-from automodel_lint.inference.names import ClassEntity, Scope, all_arguments, defaults_of
-from automodel_lint.inference.values import Undecided
+from automodel_lint.inference.names import ClassEntity, Scope, Value, all_arguments, defaults_of
 from automodel_lint.source import remembered
 
 _BASES = ("PretrainedConfig", "PreTrainedConfig")
-_READS = re.compile(r"\b(get|has)attr\(")
+_READS = (b"getattr(", b"hasattr(")
 _UNKNOWN = object()
 # What a caller asks of one call, and the model is the same whatever it is.
 _OF_A_CALL = frozenset(("use_cache", "output_attentions", "output_hidden_states", "return_dict", "use_return_dict"))
@@ -42,33 +40,33 @@ def other_defaults(model: ModelClass) -> Iterator[OtherDefault]:
     That is the one that their constructor names; of the class itself also the one that is registered with it, and of a
     module that the class hands its own config, that.
     """
-    config, guessed = constructed_with(model)
-    own = config if config is not None and not guessed else None
     for cls in dict.fromkeys((model.entity, *model.module_tree.classes)):
         for ancestor in model.classes.mro(cls):
             ours = isinstance(ancestor, ClassEntity) and model.classes.in_checkout(ancestor)
             if ours and _lines_asking(model.project, ancestor):  # type: ignore[arg-type]
-                yield from _in_class(model, cls, ancestor, own)  # type: ignore[arg-type]
+                yield from _in_class(model, cls, ancestor)  # type: ignore[arg-type]
 
 
 @remembered
 def _lines_asking(project: Project, cls: ClassEntity) -> frozenset[int]:
     """The lines of a class that ask an object for an attribute by name."""
-    first, last = cls.node.lineno, cls.node.end_lineno or cls.node.lineno
-    text = project.tree.lines(cls.module.path)[first - 1 : last]
-    return frozenset(number for number, line in enumerate(text, first) if _READS.search(line) and "onfig" in line)
+    path, first, last = cls.module.path, cls.node.lineno, cls.node.end_lineno or cls.node.lineno
+    if not any(project.tree.holds(path, word) for word in _READS):
+        return frozenset()
+    text = project.tree.lines(path)[first - 1 : last]
+    return frozenset(n for n, line in enumerate(text, first) if "attr(" in line and "onfig" in line)
 
 
-def _in_class(
-    model: ModelClass, cls: ClassEntity, ancestor: ClassEntity, own: ClassEntity | None
-) -> Iterator[OtherDefault]:
+def _in_class(model: ModelClass, cls: ClassEntity, ancestor: ClassEntity) -> Iterator[OtherDefault]:
     members = model.classes.local(ancestor, "__init__")
     init = MethodView(model.classes, cls, members[-1]) if members and members[-1].function is not None else None
     named = annotated_configs(model, init) if init is not None else []
     if len(named) == 1:
         config: ClassEntity | None = named[0]
     else:
-        config = own if not named and (cls is model.entity or _gets_whole(model, cls)) else None
+        whole = not named and (cls is model.entity or _gets_whole(model, cls))
+        config, guessed = constructed_with(model) if whole else (None, True)
+        config = None if guessed else config
     if config is not None:
         yield from _reads_against(model.project, cls, ancestor, config)
 
@@ -101,19 +99,17 @@ def _reads_against(
         view = MethodView(project.classes, cls, Member(ancestor, Binding("def", function)))
         for node in nodes_on(function, set(lines), nested=False):
             read = _read(project, view, node)
-            if read is None:
+            if read is None or read[1] in _OF_A_CALL:
                 continue
-            field, default = read
-            if field in _OF_A_CALL:
-                continue
+            owner, field, default = read
             own = config_default(project, config, field)
-            if own is not _UNKNOWN and _contradicts(default, own):
+            if own is not _UNKNOWN and _contradicts(default, own) and _is_config(view, owner):
                 found.append(OtherDefault(view, node, field, default, config, own))  # type: ignore[arg-type]
     return tuple(found)
 
 
-def _read(project: Project, view: MethodView, node: ast.AST) -> tuple[str, object] | None:
-    """``getattr(config, "x", D)``, ``config.x if hasattr(config, "x") else D``: the field and the default."""
+def _read(project: Project, view: MethodView, node: ast.AST) -> tuple[ast.expr, str, object] | None:
+    """``getattr(config, "x", D)``, ``config.x if hasattr(config, "x") else D``: whose field, which, and the default."""
     if isinstance(node, ast.Call) and dotted(node.func) == "getattr" and len(node.args) == 3:
         owner, name, default = node.args
     elif isinstance(node, ast.IfExp) and isinstance(node.test, ast.Call) and dotted(node.test.func) == "hasattr":
@@ -122,13 +118,24 @@ def _read(project: Project, view: MethodView, node: ast.AST) -> tuple[str, objec
             return None
     else:
         return None
-    field = project.values.text(name, view.scope)
-    if field is None or not _is_config(view, owner):
-        return None
-    try:
-        return field, project.values.single(default, view.scope)
-    except Undecided:
-        return None
+    field, literal = _literal(project, name, view.scope), _literal(project, default, view.scope)
+    # ``None``, 0 and an empty text say that there is no such thing where there is no such field
+    says_nothing = not literal and literal is not False
+    return None if not isinstance(field, str) or literal is _UNKNOWN or says_nothing else (owner, field, literal)
+
+
+def _literal(project: Project, expr: ast.expr | None, scope: Scope) -> object:
+    """A literal, or what a name stands for that is bound to one."""
+    if isinstance(expr, ast.Constant):
+        return expr.value
+    if isinstance(expr, ast.UnaryOp) and isinstance(expr.op, ast.USub) and isinstance(expr.operand, ast.Constant):
+        number = expr.operand.value
+        return -number if isinstance(number, (int, float)) else _UNKNOWN
+    if not isinstance(expr, (ast.Name, ast.Attribute)):
+        return _UNKNOWN
+    entities = project.names.resolve(expr, scope)
+    known = len(entities) == 1 and isinstance(entities[0], Value) and isinstance(entities[0].expr, ast.Constant)
+    return entities[0].expr.value if known else _UNKNOWN  # type: ignore[union-attr]
 
 
 def _is_config(view: MethodView, owner: ast.expr) -> bool:
@@ -146,13 +153,13 @@ def _is_config(view: MethodView, owner: ast.expr) -> bool:
 
 
 def _contradicts(default: object, own: object) -> bool:
-    """Whether two literals say different things; a default of nothing (``None``, 0, an empty text) says none."""
+    """Whether two literals say different things."""
     if isinstance(default, bool) or isinstance(own, bool):
         return isinstance(default, bool) and isinstance(own, bool) and default is not own
     if isinstance(default, str):
-        return bool(default) and isinstance(own, str) and default != own
+        return isinstance(own, str) and default != own
     numbers = isinstance(default, (int, float)) and isinstance(own, (int, float))
-    return numbers and bool(default) and default != own
+    return numbers and default != own
 
 
 @remembered
@@ -163,11 +170,7 @@ def config_default(project: Project, config: ClassEntity, field: str) -> object:
             return _UNKNOWN
         found = _given(project, ancestor, field)
         if found is not None:
-            value, scope = found
-            try:
-                return project.values.single(value, scope) if value is not None else _UNKNOWN
-            except Undecided:
-                return _UNKNOWN
+            return _literal(project, *found)
     return _UNKNOWN
 
 

@@ -6,13 +6,12 @@ import ast
 import re
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
-from functools import cached_property
 
 from automodel_lint.domain.child_calls import Below
 from automodel_lint.domain.forward import NAME, Forward
 from automodel_lint.domain.missing_methods import places_below
 from automodel_lint.domain.model_class import ModelClass
-from automodel_lint.inference.bindings import branches, parts_of, statements_here
+from automodel_lint.inference.bindings import branches, nodes_on, parts_of, statements_here
 from automodel_lint.inference.classes import FunctionView, MethodView
 from automodel_lint.inference.module_tree import ModuleNode
 from automodel_lint.inference.names import FunctionEntity, all_arguments
@@ -91,13 +90,13 @@ class _Follower:
             return None
         self._running.append(key)
         uses = _Uses(view, name)
-        found: Lost | None = (view, name)
-        for call, argument in uses.handed:
+        found: Lost | None = None if uses.looked_at else (view, name)
+        for call, argument in uses.handed if found is not None else ():
             found = self._lost_behind(view, call, argument, at)
             if found is None:
                 break
         self._running.pop()
-        return None if uses.looked_at else found
+        return found
 
     def _lost_behind(
         self, view: MethodView, call: ast.Call, argument: ast.expr, at: Sequence[ModuleNode]
@@ -161,13 +160,13 @@ def _parameter(callee: MethodView, call: ast.Call, argument: ast.expr) -> str | 
     return signature.kwarg.arg if signature.kwarg else None
 
 
-def _before_bound_anew(body: list[ast.stmt], name: str) -> list[ast.stmt]:
-    """The statements of a function in which its parameter is still the one that was given."""
-    for index, statement in enumerate(body):
+def _last_line(function: ast.FunctionDef | ast.AsyncFunctionDef, name: str) -> int:
+    """The last line of a function in which its parameter is still the one that was given."""
+    for statement in function.body:
         bound = {target for target, _ in parts_of(statement)}
         if name in bound and not any(isinstance(n, ast.Name) and n.id == name for n in ast.walk(statement.value)):  # type: ignore[attr-defined]
-            return body[:index]
-    return body
+            return statement.lineno - 1
+    return function.end_lineno or function.lineno
 
 
 class _Uses:
@@ -181,33 +180,28 @@ class _Uses:
     def __init__(self, view: MethodView, name: str):
         self.handed: list[tuple[ast.Call, ast.expr]] = []
         self.looked_at = False
-        self._body = _before_bound_anew(view.node.body, name)
-        self._names: set[str] = set()
-        self._todo = [name]
+        self._view, self._names = view, set[str]()
+        self._last = _last_line(view.node, name)
+        self._parents: dict[int, ast.AST] = {}
+        self._todo = [name, "locals", "vars"]
         while self._todo and not self.looked_at:
-            current = self._todo.pop()
+            current = self._todo.pop(0)
             if current not in self._names:
                 self._names.add(current)
                 self._look(current)
 
-    @cached_property
-    def _parents(self) -> dict[int, ast.AST]:
-        return {id(c): parent for s in self._body for parent in ast.walk(s) for c in ast.iter_child_nodes(parent)}
-
-    @cached_property
-    def _loads(self) -> dict[str, list[ast.Name]]:
-        found: dict[str, list[ast.Name]] = {}
-        for statement in self._body:
-            for node in ast.walk(statement):
-                if isinstance(node, ast.Name) and isinstance(node.ctx, ast.Load):
-                    found.setdefault(node.id, []).append(node)
-        return found
-
     def _look(self, name: str) -> None:
-        if "locals" in self._loads or "vars" in self._loads:
-            self.looked_at = True
-        for load in self._loads.get(name, ()):
-            self.looked_at = self.looked_at or not self._is_nothing(load)
+        """Look at the nodes around the lines that mention a name; all else is no use of it."""
+        first = self._view.node.body[0].lineno
+        text = self._view.classes.tree.lines(self._view.scope.module.path)[first - 1 : self._last]
+        lines = {number for number, line in enumerate(text, first) if name in line}
+        found: list[ast.Name] = []
+        for node in nodes_on(self._view.node, lines) if lines else ():
+            self._parents.update((id(child), node) for child in ast.iter_child_nodes(node))
+            if isinstance(node, ast.Name) and node.id == name and isinstance(node.ctx, ast.Load):
+                found.append(node)
+        everything = name in ("locals", "vars")
+        self.looked_at = bool(found) if everything else not all(self._is_nothing(load) for load in found)
 
     def _is_nothing(self, load: ast.Name) -> bool:
         """Whether a read is none in itself: handed on as it is, put under another name, asked whether it is there."""

@@ -73,7 +73,8 @@ def keeps_forward(model: ModelClass) -> bool:
         return True
     return any(
         name.endswith(f".{KEEPS}")
-        for _, function in model.own_functions()
+        for owner, function in model.own_functions()
+        if model.project.tree.holds(owner.module.path, KEEPS.encode())
         for node in model.classes.nodes_of(function)
         for name, _ in parts_of(node)
     )

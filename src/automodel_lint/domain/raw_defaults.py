@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import ast
+import re
 from collections.abc import Iterator
 from dataclasses import dataclass
 
@@ -12,6 +13,7 @@ from automodel_lint.inference.bindings import FUNCTIONS, branches, collect, dott
 from automodel_lint.inference.names import ClassEntity, all_arguments
 from automodel_lint.source import remembered
 
+_GIVES_DEFAULT = re.compile(r"\bor\b|\bif\b")
 _WORDS = ("logger", "logging", "log", "warnings", "print", "rank_zero_warn")
 _LEAVES = (ast.Return, ast.Raise, ast.Continue, ast.Break)
 
@@ -58,9 +60,11 @@ def _calls_on(project: Project, owner: ClassEntity, function: ast.AST) -> bool:
 def _raw_uses_in(project: Project, owner: ClassEntity, function: ast.FunctionDef) -> tuple[RawUse, ...]:
     parameters = {a.arg for a in all_arguments(function.args)[1:]}
     first = [*function.args.posonlyargs, *function.args.args][:1]
-    if not first or not parameters:
+    begin = function.body[0].lineno
+    text = project.tree.lines(owner.module.path)[begin - 1 : function.end_lineno]
+    if not first or not parameters or not any(_GIVES_DEFAULT.search(line) for line in text):
         return ()
-    found = _Constructor(owner, function, first[0].arg, parameters)
+    found = _Constructor(owner, function, first[0].arg, parameters, dict(enumerate(text, begin)))
     found.block(function.body)
     return tuple(found.faults)
 
@@ -68,8 +72,10 @@ def _raw_uses_in(project: Project, owner: ClassEntity, function: ast.FunctionDef
 class _Constructor:
     """Looks through the statements of a constructor, block by block."""
 
-    def __init__(self, owner: ClassEntity, function: ast.FunctionDef, me: str, parameters: set[str]):
-        self.owner, self.function, self.me, self.parameters = owner, function, me, parameters
+    def __init__(
+        self, owner: ClassEntity, function: ast.FunctionDef, me: str, parameters: set[str], text: dict[int, str]
+    ):
+        self.owner, self.function, self.me, self.parameters, self.text = owner, function, me, parameters, text
         self.faults: list[RawUse] = []
 
     def block(self, body: list[ast.stmt], behind: tuple[ast.stmt, ...] = ()) -> None:
@@ -93,7 +99,9 @@ class _Constructor:
     def _kept(self, target: str, parameter: str, default: ast.expr, rest: list[ast.stmt]) -> None:
         if any(f.parameter == parameter for f in self.faults):
             return
-        uses = tuple(_uses_in(rest, parameter))
+        lines = [number for number, line in self.text.items() if parameter in line]
+        mention = [s for s in rest if any(s.lineno <= line <= (s.end_lineno or s.lineno) for line in lines)]
+        uses = tuple(_uses_in(mention, parameter))
         if uses:
             self.faults.append(RawUse(self.owner, self.function, parameter, target, ast.unparse(default), uses))
 

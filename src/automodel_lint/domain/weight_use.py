@@ -3,22 +3,24 @@
 from __future__ import annotations
 
 import ast
+import re
 from collections.abc import Iterator
 from dataclasses import dataclass
 
 from automodel_lint.domain.child_calls import Below
-from automodel_lint.domain.constructing import in_checkout, running
+from automodel_lint.domain.constructing import running
 from automodel_lint.domain.missing_methods import places_below
 from automodel_lint.domain.model_class import ModelClass
 from automodel_lint.domain.project import Project
-from automodel_lint.inference.bindings import dotted, nodes_on, parts_of, statements_here
-from automodel_lint.inference.classes import FunctionView, MethodView
+from automodel_lint.inference.bindings import Binding, dotted, nodes_on, parts_of, statements_here
+from automodel_lint.inference.classes import Member, MethodView
 from automodel_lint.inference.module_tree import ModuleNode
 from automodel_lint.inference.names import ClassEntity
 from automodel_lint.source import remembered
 
 _WEIGHT = "weight"
 _PRODUCTS = frozenset("linear matmul mm bmm mv dot inner einsum addmm baddbmm tensordot".split())
+_MULTIPLIES = re.compile(rf"\s@\s|\b({'|'.join(sorted(_PRODUCTS))})\(")
 # What makes another view or another dtype of a weight; the product is still one with the weight.
 _VIEWS = frozenset(
     "view reshape flatten unflatten transpose permute t float half bfloat16 to type type_as contiguous squeeze "
@@ -65,15 +67,22 @@ def _is_projection(model: ModelClass, node: ModuleNode) -> bool:
 @remembered
 def weight_products(project: Project, cls: ClassEntity) -> tuple[WeightUse, ...]:
     """Return the products with the weight of anything below an object of ``cls`` in what its ``forward`` runs."""
-    if not any(_weight_lines(project, a) for a in project.classes.mro(cls) if isinstance(a, ClassEntity)):
-        return ()
     found: list[WeightUse] = []
-    for view in running(project, cls, "forward"):
-        if in_checkout(project, view) and not isinstance(view, FunctionView):
-            lines = _weight_lines(project, view.owner)
-            if any(view.node.lineno <= line <= (view.node.end_lineno or 0) for line in lines):
-                found += _Method(view).uses(lines)
-    return tuple(found)
+    for ancestor in project.classes.mro(cls):
+        lines = _weight_lines(project, ancestor) if isinstance(ancestor, ClassEntity) else frozenset()
+        for function in project.classes.methods(ancestor) if lines else ():  # type: ignore[arg-type]
+            here = [line for line in lines if function.lineno <= line <= (function.end_lineno or 0)]
+            if here and _may_multiply(project, ancestor, function):  # type: ignore[arg-type]
+                view = MethodView(project.classes, cls, Member(ancestor, Binding("def", function)))  # type: ignore[arg-type]
+                found += _Method(view).uses(frozenset(here))
+    reached = {view.node for view in running(project, cls, "forward")} if found else set()
+    return tuple(use for use in found if use.view.node in reached)
+
+
+def _may_multiply(project: Project, owner: ClassEntity, function: ast.AST) -> bool:
+    """Whether the text of a method has a product in it, the cheap question."""
+    first, last = function.lineno, function.end_lineno  # type: ignore[attr-defined]
+    return any(_MULTIPLIES.search(line) for line in project.tree.lines(owner.module.path)[first - 1 : last])
 
 
 @remembered
@@ -81,8 +90,9 @@ def _weight_lines(project: Project, cls: ClassEntity) -> frozenset[int]:
     """The lines of a class that read a weight of something below the object, not only its own."""
     if not project.classes.in_checkout(cls) or not project.tree.holds(cls.module.path, b".weight"):
         return frozenset()
-    own = range(cls.node.lineno, (cls.node.end_lineno or 0) + 1)
-    return frozenset(own) & project.tree.lines_with(cls.module.path, f".{_WEIGHT}")
+    first = cls.node.lineno
+    text = project.tree.lines(cls.module.path)[first - 1 : cls.node.end_lineno]
+    return frozenset(number for number, line in enumerate(text, first) if f".{_WEIGHT}" in line)
 
 
 class _Method:
