@@ -55,7 +55,8 @@ FAULTS = [
         "second-name-for-the-config",
         FIR,
         HIDDEN_NORM,
-        "        cfg = config\n" + HIDDEN_NORM.replace("config.rms_norm_eps", 'getattr(cfg, "rms_norm_eps", 1e-5)'),
+        "        cfg = config\n"
+        + HIDDEN_NORM.replace("config.rms_norm_eps", 'getattr(cfg, "rms_norm_eps", 1e-5)').replace("config.h", "cfg.h"),
     ),
     read(
         "config-that-no-annotation-names",

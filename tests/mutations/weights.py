@@ -28,6 +28,11 @@ FAULTS = [
     output("einsum", f'return torch.einsum("bsd,hd->bsh", {MIXED}, self.o_proj.weight)'),
     output("cast", f"return F.linear({MIXED}.float(), self.o_proj.weight.float()).to(hidden.dtype)"),
     output("by-keyword", f"return F.linear(input={MIXED}, weight=self.o_proj.weight)"),
+    output(
+        "function-by-another-name",
+        f"return project({MIXED}, self.o_proj.weight)",
+        more=(Edit(ATTENTION, NN, f"{NN}from torch.nn.functional import linear as project\n"),),
+    ),
     output("through-a-name", "weight = self.o_proj.weight", f"return F.linear({MIXED}, weight)"),
     output("second-name-for-the-layer", "out = self.o_proj", f"return F.linear({MIXED}, out.weight)", at="out.weight"),
     output(

@@ -54,7 +54,7 @@ def _lines_asking(project: Project, cls: ClassEntity) -> frozenset[int]:
     if not any(project.tree.holds(path, word) for word in _READS):
         return frozenset()
     text = project.tree.lines(path)[first - 1 : last]
-    return frozenset(n for n, line in enumerate(text, first) if "attr(" in line and "onfig" in line)
+    return frozenset(n for n, line in enumerate(text, first) if "attr(" in line)
 
 
 def _in_class(model: ModelClass, cls: ClassEntity, ancestor: ClassEntity) -> Iterator[OtherDefault]:

@@ -244,11 +244,12 @@ class _Flow:
             return NOTHING
         if name[:1].isupper():  # an object that keeps what it is given
             return _together([kinds - {HEAD_KIND} for kinds in given])
-        outside = {fqn.partition(".")[0] for fqn in self.names.fqns(call.func, view.scope)}
-        if isinstance(call.func, ast.Attribute) and not outside:
+        fqns = self.names.fqns(call.func, view.scope)
+        if isinstance(call.func, ast.Attribute) and not fqns:
             given = [self.value(view, call.func.value, env), *given]
-        elif not outside <= {"torch", "builtins"}:
+        elif not all(fqn.startswith(("torch.", "builtins.")) for fqn in fqns):
             return NOTHING
+        name = next((fqn.rpartition(".")[2] for fqn in fqns), name)
         if name in _PROJECTS:
             return self._projected(call, given)
         if any(HEAD_KIND in kinds for kinds in given):

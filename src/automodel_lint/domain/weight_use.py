@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import ast
-import re
 from collections.abc import Iterator
 from dataclasses import dataclass
 
@@ -20,7 +19,7 @@ from automodel_lint.source import remembered
 
 _WEIGHT = "weight"
 _PRODUCTS = frozenset("linear matmul mm bmm mv dot inner einsum addmm baddbmm tensordot".split())
-_MULTIPLIES = re.compile(rf"\s@\s|\b({'|'.join(sorted(_PRODUCTS))})\(")
+_FILLING = ("__init__", "init_weights", "_init_weights", "initialize_weights", "reset_parameters")
 # What makes another view or another dtype of a weight; the product is still one with the weight.
 _VIEWS = frozenset(
     "view reshape flatten unflatten transpose permute t float half bfloat16 to type type_as contiguous squeeze "
@@ -72,17 +71,11 @@ def weight_products(project: Project, cls: ClassEntity) -> tuple[WeightUse, ...]
         lines = _weight_lines(project, ancestor) if isinstance(ancestor, ClassEntity) else frozenset()
         for function in project.classes.methods(ancestor) if lines else ():  # type: ignore[arg-type]
             here = [line for line in lines if function.lineno <= line <= (function.end_lineno or 0)]
-            if here and _may_multiply(project, ancestor, function):  # type: ignore[arg-type]
+            if here and function.name not in _FILLING:
                 view = MethodView(project.classes, cls, Member(ancestor, Binding("def", function)))  # type: ignore[arg-type]
                 found += _Method(view).uses(frozenset(here))
     reached = {view.node for view in running(project, cls, "forward")} if found else set()
     return tuple(use for use in found if use.view.node in reached)
-
-
-def _may_multiply(project: Project, owner: ClassEntity, function: ast.AST) -> bool:
-    """Whether the text of a method has a product in it, the cheap question."""
-    first, last = function.lineno, function.end_lineno  # type: ignore[attr-defined]
-    return any(_MULTIPLIES.search(line) for line in project.tree.lines(owner.module.path)[first - 1 : last])
 
 
 @remembered
@@ -156,14 +149,18 @@ class _Method:
         factors: list[ast.expr] = []
         if isinstance(node, ast.BinOp) and isinstance(node.op, ast.MatMult):
             factors = [node.left, node.right]
-        elif isinstance(node, ast.Call) and dotted(node.func).rpartition(".")[2] in _PRODUCTS:
-            factors = [*node.args, *(k.value for k in node.keywords)]
-        elif isinstance(node, ast.Call) and isinstance(node.func, ast.Attribute) and node.func.attr in _PRODUCTS:
-            factors = [node.func.value, *node.args]
-        for factor in factors:
-            origin = self.origin(factor)
-            if origin is not None:
-                yield origin
+        elif isinstance(node, ast.Call):
+            receiver = [node.func.value] if isinstance(node.func, ast.Attribute) else []
+            factors = [*receiver, *node.args, *(k.value for k in node.keywords)]
+        found = [origin for factor in factors if (origin := self.origin(factor)) is not None]
+        if found and (not isinstance(node, ast.Call) or self._is_product(node)):
+            yield from found
+
+    def _is_product(self, call: ast.Call) -> bool:
+        """A method of a tensor, or a function of torch under whatever name."""
+        if isinstance(call.func, ast.Attribute) and call.func.attr in _PRODUCTS:
+            return True
+        return bool(self.view.classes.names.called(call, self.view.scope) & _PRODUCTS)
 
     def _asked(self, path: str) -> bool:
         """Whether the method asks the child, or its weight, what it is or has."""
