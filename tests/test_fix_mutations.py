@@ -26,7 +26,7 @@ LEFT = {
     "NAM102-package-that-does-not-re-export-it": ("NAM102", UNTOLD),
     "NAM102-merged-in-place": ("NAM102", UNTOLD),
     "NAM102-class-inside-a-function": ("NAM102", UNTOLD),
-    "NAM102-updated-by-keyword": ("NAM602 NAM603", "what the class that is now registered lacks"),
+    "NAM102-updated-by-keyword": ("NAM602 NAM603 NAM702 NAM707", "what the class that is now registered lacks"),
     "NAM106-for-type-checkers-only": ("NAM106", "the author imports it for type checkers on purpose"),
     "NAM209-on-the-instance": ("NAM209", "the attribute of the instance would hide the method"),
     "NAM303-named-tuple": ("NAM303", UNTOLD),
@@ -112,6 +112,11 @@ INVERSE = frozenset(
     NAM404-through-the-class
     NAM404-through-super
     NAM404-in-a-base-in-another-file
+    NAM709-or
+    NAM709-in-the-base-of-another-file
+    NAM709-inside-an-availability-branch
+    NAM709-handed-to-the-model
+    NAM709-of-images
     """.split()
 )
 

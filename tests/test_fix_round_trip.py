@@ -19,7 +19,7 @@ from automodel_lint import session
 from automodel_lint.fixes.repairing import repaired
 from automodel_lint.pages import pages
 
-from .injections import Injection, Target, capabilities, exports, guard, precision, tying
+from .injections import Injection, Target, capabilities, construction, exports, guard, precision, tying
 from .injections.targets import TARGETS, VERSION
 from .round_trip import Batch, Bench, comments
 
@@ -29,6 +29,7 @@ INJECTIONS: list[Injection] = [
     *guard.INJECTIONS,
     *capabilities.INJECTIONS,
     *precision.INJECTIONS,
+    *construction.INJECTIONS,
 ]
 FIXABLE = {code for code, page in pages().items() if page.fix != "none"}
 # A mixin before the loading and saving that transformers brings changes both, so NAM110 asks there, too; and NAM206

@@ -20,17 +20,23 @@ from .mutations import (
     Fault,
     Harmless,
     Place,
+    arguments,
     blocks,
     capabilities,
     casts,
+    config_fields,
+    construction,
     engine,
     experts,
     exports,
+    forward,
     guard,
     loading,
     lookalikes_casts,
     lookalikes_classes,
+    lookalikes_construction,
     lookalikes_experts,
+    lookalikes_forward,
     lookalikes_guard,
     lookalikes_methods,
     lookalikes_pins,
@@ -41,11 +47,13 @@ from .mutations import (
     methods,
     pinned,
     pins,
+    pipelines,
     policy,
     registry,
     routing,
     tree_ties,
     tying,
+    weights,
 )
 
 FAULTS: list[Fault] = [
@@ -65,6 +73,12 @@ FAULTS: list[Fault] = [
     *routing.FAULTS,
     *experts.FAULTS,
     *blocks.FAULTS,
+    *forward.FAULTS,
+    *arguments.FAULTS,
+    *config_fields.FAULTS,
+    *construction.FAULTS,
+    *pipelines.FAULTS,
+    *weights.FAULTS,
 ]
 LOOKALIKES: list[Harmless] = [
     *lookalikes_registry.HARMLESS,
@@ -77,6 +91,12 @@ LOOKALIKES: list[Harmless] = [
     *lookalikes_casts.HARMLESS,
     *lookalikes_routing.HARMLESS,
     *lookalikes_experts.HARMLESS,
+    *lookalikes_forward.HARMLESS,
+    *arguments.HARMLESS,
+    *config_fields.HARMLESS,
+    *lookalikes_construction.HARMLESS,
+    *pipelines.HARMLESS,
+    *weights.HARMLESS,
 ]
 NEEDS_LIBRARY = {"NAM108"}  # can only be told with the library's source at hand
 

@@ -23,6 +23,9 @@ class OakForCausalLM(HFCheckpointingMixin, nn.Module):
         super().__init__()
         self.lm_head = nn.Linear(4, 8)
 
+    def initialize_weights(self, buffer_device=None, dtype=None):
+        nn.init.zeros_(self.lm_head.weight)
+
 
 ModelClass = OakForCausalLM
 """
@@ -213,6 +216,9 @@ class Based(HFCheckpointingMixin, nn.Module):
 
     def tie_weights(self, *args, **kwargs):
         self.lm_head.weight = self.embed.weight
+
+    def initialize_weights(self, buffer_device=None, dtype=None):
+        nn.init.zeros_(self.embed.weight)
 
 
 class OakForCausalLM(BASES):

@@ -27,7 +27,8 @@ DEMANDED = frozenset(
         *(f"NAM{number}" for number in range(301, 306)),
         *(f"NAM{number}" for number in (*range(401, 411), 413)),
         *(f"NAM{number}" for number in range(601, 606)),
-        "NAM714",
+        "NAM113",
+        *(f"NAM{number}" for number in (*range(701, 706), 707, 709, 714)),
         *(f"NAM{number}" for number in range(901, 921) if number != 919),
     ]
 )

@@ -262,7 +262,7 @@ LOADING = [
             Edit(
                 FIR,
                 "        if self.config.tie_word_embeddings:\n",
-                '        if getattr(self.config, "tie_word_embeddings", True):\n',
+                '        if getattr(self.config, "tie_word_embeddings", None):\n',
             ),
         ),
         "there is no second default",
@@ -292,7 +292,7 @@ LOADING = [
             Edit(
                 LARCH,
                 "        if self.config.tie_word_embeddings:\n",
-                '        if getattr(self.config, "tie_word_embeddings", True):\n',
+                '        if getattr(self.config, "tie_word_embeddings", None):\n',
             ),
         ),
         "the rule looks at one package at a time",

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from . import Edit, Fault, config
+from . import Edit, Fault, Place, config
 from .policy import (
     CEDAR,
     CEDAR_BODY,
@@ -253,6 +253,7 @@ DEFAULTS = [
             ),
         ),
         at='"tie_word_embeddings", True',  # the first of the two in the file
+        also=(Place("NAM113", FIR, '"tie_word_embeddings", True'),),
     ),
     Fault(
         "NAM216",
@@ -263,6 +264,7 @@ DEFAULTS = [
             Edit(FIR, CONFIG_SET, CONFIG_SET + '        self.tied = getattr(config, "tie_word_embeddings", False)\n'),
         ),
         at="_FLAG, True",
+        also=(Place("NAM113", FIR, "_FLAG, True"),),
     ),
     Fault(
         "NAM216",
@@ -273,6 +275,7 @@ DEFAULTS = [
             Edit(FIR, CONFIG_SET, CONFIG_SET + '        self.tied = getattr(config, "tie_word_embeddings", False)\n'),
         ),
         at="_DEFAULT)",
+        also=(Place("NAM113", FIR, "_DEFAULT)"),),
     ),
     Fault(
         "NAM216",
@@ -286,6 +289,7 @@ DEFAULTS = [
             ),
         ),
         at='"tie_word_embeddings", True',
+        also=(Place("NAM113", CEDAR, '"tie_word_embeddings", False'),),
     ),
 ]
 

@@ -54,7 +54,7 @@ class _Lookup:
         """Return what is wrong with a call, if the class is built at ``places`` and that is sure."""
         children: list[ModuleNode] = []
         for place in places:
-            below = _below(place, call.path)
+            below = places_below(place, call.path)
             if below is None:
                 return None
             children += below
@@ -136,7 +136,7 @@ class _Lookup:
         }
 
 
-def _below(node: ModuleNode, path: str) -> list[ModuleNode] | None:
+def places_below(node: ModuleNode, path: str) -> list[ModuleNode] | None:
     """Return the modules at a path in all their variants; ``None`` if one on the way could not be followed."""
     found = [node]
     for part in path.split("."):

@@ -8,6 +8,7 @@ from automodel_lint.domain.constructor import config_parameter
 from automodel_lint.domain.model_class import ModelClass
 from automodel_lint.domain.project import Project
 from automodel_lint.inference.bindings import dotted, nodes_on
+from automodel_lint.inference.classes import MethodView
 from automodel_lint.inference.names import ClassEntity, External, Scope, all_arguments
 
 _BASES = ("PretrainedConfig", "PreTrainedConfig")
@@ -26,12 +27,17 @@ def config_classes(model: ModelClass) -> list[ClassEntity]:
             found += _classes(model, member.value, model.member_scope(member))
     init = model.method("__init__")
     if init is not None:
-        name = config_parameter(init.node)
-        for argument in all_arguments(init.node.args):
-            if argument.arg == name and argument.annotation is not None:
-                found += _classes(model, argument.annotation, Scope(init.owner.module, init.owner.scope.frames))
+        found += annotated_configs(model, init)
     found += _loaded(model) + _registered_for(model)
     return list(dict.fromkeys(found))
+
+
+def annotated_configs(model: ModelClass, init: MethodView) -> list[ClassEntity]:
+    """Return the config classes that a constructor names as the type of its config parameter."""
+    name = config_parameter(init.node)
+    arguments = (a for a in all_arguments(init.node.args) if a.arg == name and a.annotation is not None)
+    scope = Scope(init.owner.module, init.owner.scope.frames)
+    return [c for a in arguments for c in _classes(model, a.annotation, scope)]  # type: ignore[arg-type]
 
 
 def constructed_with(model: ModelClass) -> tuple[ClassEntity | None, bool]:

@@ -28,6 +28,8 @@ NEWER = (
     "HFCheckpointingMixin",
     "TieSupport",
     "_keep_in_fp32_modules_strict",
+    "_pp_keep_self_forward",
+    "initialize_weights",
     "query_capabilities",
     "reject_tie_word_embeddings_flip",
     "reject_unsupported_tie_word_embeddings",

@@ -15,6 +15,8 @@ from automodel_lint.inference.bindings import Binding
 from automodel_lint.inference.names import ClassEntity, Module, Scope
 from automodel_lint.repairs import Repair
 
+CAUSAL = ("ForCausalLM", "ForConditionalGeneration")
+
 
 class _Entry:
     """A registration as a thing of its own."""
@@ -127,6 +129,23 @@ class ModelModule:
                 if isinstance(entity, ClassEntity) and not self.project.classes.is_stand_in(entity):
                     found.append(entity)
         return sorted(found, key=lambda e: e.node.lineno)
+
+    def unexported(self) -> list[ClassEntity]:
+        """Return the causal models of a checkout that finds its models by ``ModelClass`` alone, if this has none.
+
+        They are never seen there.
+        """
+        if self.project.has_static_mapping or self.module is None or self.exports:
+            return []
+        if os.path.basename(self.path) != "model.py":
+            return []
+        found: list[ClassEntity] = []
+        for name in self.module.bindings.names:
+            for binding in self.module.bindings.live(name):
+                if isinstance(binding.node, ast.ClassDef) and name.endswith(CAUSAL):
+                    entity = self.project.names.class_entity(binding.node, Scope(self.module))
+                    found += self.project.classes.real([entity])
+        return found
 
     def finding(
         self,

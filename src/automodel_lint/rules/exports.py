@@ -2,30 +2,28 @@
 
 from __future__ import annotations
 
-import ast
 import os
 from collections.abc import Iterator
 
 from automodel_lint.domain.model_class import ModelClass
 from automodel_lint.domain.reexports import all_statement, binds_class, misses, serves_lazily
 from automodel_lint.domain.registry import MAPPING
-from automodel_lint.domain.things import ModelModule
+from automodel_lint.domain.things import CAUSAL, ModelModule
 from automodel_lint.findings import Finding, Span
 from automodel_lint.inference.classes import Ancestor, is_hf_model
-from automodel_lint.inference.names import ClassEntity, External, Scope
+from automodel_lint.inference.names import ClassEntity, External
 from automodel_lint.remedies import bases
 from automodel_lint.remedies import exports as remedies
 from automodel_lint.rules import rule
 
 MIXIN = "HFCheckpointingMixin"
-_CAUSAL = ("ForCausalLM", "ForConditionalGeneration")
 
 
 @rule("NAM105")
 def model_class_export(module: ModelModule) -> Iterator[Finding]:
     if module.module is None:
         return
-    registered = module.registered_entities() or _unexported(module)
+    registered = module.registered_entities() or module.unexported()
     if not registered:
         return
     names = [e.qualname for e in registered]
@@ -52,21 +50,6 @@ def model_class_export(module: ModelModule) -> Iterator[Finding]:
     repair = remedies.exported(module, registered)
     node = module.exports[-1].node
     yield module.finding(node, names[0], architectures, repair=repair, cls=names[0], problem=problem)
-
-
-def _unexported(module: ModelModule) -> list[ClassEntity]:
-    """Causal models of a checkout that finds its models by ``ModelClass`` alone: without one they are never seen."""
-    project, parsed = module.project, module.module
-    if project.has_static_mapping or parsed is None or module.exports:
-        return []
-    if os.path.basename(module.path) != "model.py":
-        return []
-    found = []
-    for name in parsed.bindings.names:
-        for binding in parsed.bindings.live(name):
-            if isinstance(binding.node, ast.ClassDef) and name.endswith(_CAUSAL):
-                found += project.classes.real([project.names.class_entity(binding.node, Scope(parsed))])
-    return found
 
 
 @rule("NAM106")
@@ -117,7 +100,7 @@ def unregistered_model_class(module: ModelModule) -> Iterator[Finding]:
             if project.classes.is_stand_in(entity):
                 continue
             mixed_in = any(b.fqn.rpartition(".")[2] == MIXIN for b in project.classes.bases(entity))
-            if mixed_in and entity.name.endswith(_CAUSAL) and entity.qualname not in registered:
+            if mixed_in and entity.name.endswith(CAUSAL) and entity.qualname not in registered:
                 entry = f'"{entity.name}": ("{module.module.name}", "{entity.name}")'
                 yield module.finding(entity.node, entity.name, (), cls=entity.name, entry=entry)
 

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any
 
 import torch
 import torch.nn as nn
@@ -13,7 +12,6 @@ from acme_automodel.components.models.alder.config import AlderConfig
 from acme_automodel.components.models.common.backend import BackendConfig, initialize_linear_module
 from acme_automodel.components.models.common.hf_checkpointing_mixin import HFCheckpointingMixin
 from acme_automodel.components.models.common.initialization import initialize_module_tree
-from acme_automodel.components.models.common.language_model_head import project_to_vocabulary
 from acme_automodel.components.models.common.precision import cast_model_to_dtype, dtype_of
 from acme_automodel.components.models.fir.model import FirModel
 
@@ -62,12 +60,10 @@ class AlderForCausalLM(TrainedWeightsOnly, HFCheckpointingMixin, nn.Module):
         input_ids: torch.Tensor,
         attention_mask: torch.Tensor | None = None,
         position_ids: torch.Tensor | None = None,
-        logits_to_keep: int = 0,
-        **kwargs: Any,
     ) -> torch.Tensor:
         """Map token ids ``[B, S]`` to logits ``[B, S, V]``."""
         hidden = self.model(input_ids, attention_mask=attention_mask, position_ids=position_ids)
-        return project_to_vocabulary(self.lm_head, hidden, logits_to_keep)
+        return self.lm_head(hidden)
 
     @torch.no_grad()
     def initialize_weights(

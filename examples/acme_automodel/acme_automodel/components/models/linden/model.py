@@ -6,11 +6,11 @@ from typing import Any
 
 import torch
 import torch.nn as nn
+import torch.nn.functional as F
 
 from acme_automodel.components.models.common.backend import BackendConfig, initialize_linear_module
 from acme_automodel.components.models.common.hf_checkpointing_mixin import HFCheckpointingMixin
 from acme_automodel.components.models.common.initialization import initialize_module_tree
-from acme_automodel.components.models.common.language_model_head import project_to_vocabulary
 from acme_automodel.components.models.common.precision import cast_model_to_dtype, dtype_of
 from acme_automodel.components.models.common.tie_word_embeddings import (
     TieSupport,
@@ -26,6 +26,7 @@ class LindenForCausalLM(HFCheckpointingMixin, nn.Module):
     config_class = LindenConfig
     tie_word_embeddings_support: TieSupport = TieSupport.TIED_ONLY
     _keep_in_fp32_modules_strict = ["rotary_emb.inv_freq"]
+    _skip_init_weights_on_load = True
 
     @classmethod
     def get_capabilities(cls, config: LindenConfig) -> dict[str, bool]:
@@ -63,7 +64,8 @@ class LindenForCausalLM(HFCheckpointingMixin, nn.Module):
     ) -> torch.Tensor:
         """Map token ids ``[B, S]`` to logits ``[B, S, V]``."""
         hidden = self.model(input_ids, attention_mask=attention_mask, position_ids=position_ids)
-        return project_to_vocabulary(self.lm_head, hidden, logits_to_keep)
+        kept = hidden[:, -logits_to_keep:] if logits_to_keep else hidden
+        return F.linear(kept.float(), self.lm_head.weight.float())
 
     @torch.no_grad()
     def initialize_weights(

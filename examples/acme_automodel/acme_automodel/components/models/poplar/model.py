@@ -33,7 +33,7 @@ class PoplarForConditionalGeneration(nn.Module):
 
         supports_tp: bool = False
         supports_cp: bool = False
-        supports_pp: bool = False
+        supports_pp: bool = True
         supports_ep: bool = False
 
     @classmethod
@@ -76,12 +76,16 @@ class PoplarForConditionalGeneration(nn.Module):
         self,
         input_ids: torch.Tensor,
         pixel_values: torch.Tensor | None = None,
+        image_grid_thw: torch.Tensor | None = None,
         attention_mask: torch.Tensor | None = None,
         position_ids: torch.Tensor | None = None,
         logits_to_keep: int = 0,
         **kwargs: Any,
     ) -> torch.Tensor:
         """Map ids ``[B, S]`` and images ``[N, C, height, width]`` to logits ``[B, S, V]``."""
+        chunks = getattr(self, "_vlm_pixel_values_chunks", None)
+        if pixel_values is None and chunks:
+            pixel_values = chunks.pop(0)
         hidden = self.model(input_ids, pixel_values, attention_mask=attention_mask, position_ids=position_ids)
         return project_to_vocabulary(self.lm_head, hidden, logits_to_keep)
 

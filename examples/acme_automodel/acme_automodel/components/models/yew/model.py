@@ -53,6 +53,9 @@ if _KERNEL_SWITCH_AVAILABLE:
             super().__init__()
             self.config = config
             self.backend = backend or BackendConfig()
+            self.kernels = [SDPBackend.MATH]
+            if getattr(backend, "linear", None) != "torch":
+                self.kernels.insert(0, SDPBackend.FLASH_ATTENTION)
             self.model = FirModel(config)
             self.lm_head = initialize_linear_module(
                 self.backend.linear, config.hidden_size, config.vocab_size, dtype=dtype_of(config)
@@ -74,7 +77,7 @@ if _KERNEL_SWITCH_AVAILABLE:
             **kwargs: Any,
         ) -> torch.Tensor:
             """Map token ids ``[B, S]`` to logits ``[B, S, V]``."""
-            with sdpa_kernel([SDPBackend.FLASH_ATTENTION, SDPBackend.MATH]):
+            with sdpa_kernel(self.kernels):
                 hidden = self.model(input_ids, attention_mask=attention_mask, position_ids=position_ids)
             return project_to_vocabulary(self.lm_head, hidden, logits_to_keep)
 
