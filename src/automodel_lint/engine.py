@@ -152,6 +152,9 @@ class Engine:
         units: dict[str, Callable[[], list[dict[str, Any]]]] = {}
         for path, registered in modules.items():
             units[f"module:{path}:{registered}"] = lambda p=path, r=registered: self._about_module(p, r)
+        for path in self.checkout.model_files(self.tree):
+            if self.tree.holds(path, b"def from_hf(") or self.tree.holds(path, b"def to_hf("):
+                units[f"adapters:{path}"] = lambda p=path: self._about_adapters(p)
         for folder, names in packages.items():
             archs = tuple(dict.fromkeys(names))
             units[f"package:{folder}:{archs}"] = lambda f=folder, a=archs: self._about_package(f, a)
@@ -188,6 +191,13 @@ class Engine:
 
         relative = self.tree.relative(path)
         return self._asked(lambda: ModelModule(self.project, path, registered), relative, relative)
+
+    def _about_adapters(self, path: str) -> list[dict[str, Any]]:
+        from automodel_lint.domain.loose_adapter import LooseAdapter, adapter_classes
+
+        relative, project = self.tree.relative(path), self.project
+        made = [(c.qualname, lambda c=c: LooseAdapter(project, c)) for c in adapter_classes(project, path)]
+        return [finding for name, make in made for finding in self._asked(make, relative, name)]
 
     def _about_package(self, folder: str, names: tuple[str, ...]) -> list[dict[str, Any]]:
         from automodel_lint.domain.things import ModelPackage

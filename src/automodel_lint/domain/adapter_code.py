@@ -1,0 +1,155 @@
+"""The code that a state-dict adapter runs: its entries, and whatever of the checkout they reach."""
+
+from __future__ import annotations
+
+import ast
+import re
+from collections.abc import Iterable, Iterator
+from typing import Any
+
+from automodel_lint.domain.adapter import Adapter
+from automodel_lint.domain.loose_adapter import Alone, LooseAdapter
+from automodel_lint.domain.model_class import ModelClass
+from automodel_lint.findings import Finding, Severity
+from automodel_lint.inference.bindings import nodes_on
+from automodel_lint.inference.classes import FunctionView, MethodView
+from automodel_lint.inference.names import ClassEntity, FunctionEntity, Scope
+from automodel_lint.source import Dep, remembered
+
+LOADING = "from_hf"
+SAVING = "to_hf"
+SINGLE = "convert_single_tensor_to_hf"
+ENTRIES = (SAVING, LOADING, SINGLE)
+
+_Called = tuple[list[str], list[str], list[MethodView]]
+_CALLED = re.compile(r"(?<![\w.)\]\"'])([A-Za-z_][\w.]*)\(")
+_WORD = re.compile(r"\w+")
+_LIBRARIES = frozenset({"torch", "re", "os", "gc", "logging", "logger"})
+_MOST = 120  # functions that are looked into behind one adapter
+
+
+def code_of(model: ModelClass | LooseAdapter, adapter: Adapter | Alone, *entries: str) -> tuple[MethodView, ...]:
+    """Return what the entries of an adapter (all of them, if none is named) can run, the entries first.
+
+    Methods of the adapter and of those that it holds, whatever class they are inherited from; its properties; functions
+    of the checkout that are called by name.
+    """
+    return Code.of(model).reached(adapter.classes, entries or ENTRIES)
+
+
+class Code:
+    """What the adapters of a project reach, each worked out once."""
+
+    def __init__(self, model: ModelClass | LooseAdapter):
+        self.classes, self.tree = model.classes, model.project.tree
+        self._calls: dict[ast.AST, tuple[_Called, frozenset[Dep]]] = {}
+        self._views: dict[ast.AST, MethodView] = {}
+
+    @classmethod
+    def of(cls, model: ModelClass | LooseAdapter) -> Code:
+        """Return the one of the model's project."""
+        return model.project.__dict__.setdefault("_adapter_code", cls(model))
+
+    @remembered
+    def reached(self, owners: tuple[ClassEntity, ...], entries: tuple[str, ...]) -> tuple[MethodView, ...]:
+        """Return the methods and functions that the entries of the classes can run."""
+        todo = [view for owner in owners for name in entries for view in self._methods(owner, name)]
+        found: dict[ast.AST, MethodView] = {}
+        while todo and len(found) < _MOST:
+            view = todo.pop(0)
+            if view.node not in found and self.classes.is_local(view.owner):
+                found[view.node] = view
+                own, based, functions = self._called(view)
+                todo += [v for name in own for v in self._methods(view.receiver, name)]
+                todo += [v for name in based for v in self._methods(view.receiver, name, view.owner)]
+                todo += functions
+        return tuple(found.values())
+
+    def _methods(self, owner: ClassEntity, name: str, after: ClassEntity | None = None) -> Iterator[MethodView]:
+        members, _ = self.classes.find(owner, name, after)
+        yield from (MethodView(self.classes, owner, m) for m in members if m.function is not None)
+
+    def _called(self, view: MethodView) -> _Called:
+        known = self._calls.get(view.node)
+        if known is None:
+            with self.tree.recording() as deps:
+                called = self._looked_up(view)
+            known = self._calls[view.node] = (called, frozenset(deps))
+        else:
+            self.tree.note(*known[1])
+        return known[0]
+
+    def _looked_up(self, view: MethodView) -> _Called:
+        """What a method reads off ``self`` and off ``super()``, and the functions that it calls.
+
+        A property runs when it is read, and a method may be handed on: so every name counts, called or not. The names
+        are taken from the text, which costs a tenth of a walk.
+        """
+        body = view.node.body[1:] if ast.get_docstring(view.node, clean=False) else view.node.body
+        first, last = (body[0].lineno if body else 1), view.node.end_lineno or 0
+        text = "\n".join(self.tree.lines(module_path(view))[first - 1 : last])
+        receiver = re.escape(view.self_name) or "self"
+        own = dict.fromkeys(re.findall(rf"\b(?:{receiver}|cls)\.(\w+)", text))
+        based = dict.fromkeys(re.findall(r"\bsuper\([^()]*\)\.(\w+)", text))
+        local = set(_WORD.findall(" ".join(text.split("import ")[1:])))  # names that it imports itself, and some more
+        functions = [f for name in dict.fromkeys(_CALLED.findall(text)) for f in self._functions(name, view, local)]
+        return list(own), list(based), functions
+
+    def _functions(self, name: str, view: MethodView, local: set[str]) -> list[MethodView]:
+        root = name.partition(".")[0]
+        module = view.scope.module if isinstance(view, FunctionView) else view.owner.module
+        if root in _LIBRARIES or not (root in module.bindings.names or root in local):
+            return []
+        expr = ast.parse(name, mode="eval").body
+        found = self.classes.names.resolve(expr, view.scope if root in local else Scope(module))
+        views = [self._view_of(view, f) for f in found if isinstance(f, FunctionEntity)]
+        return views if len(found) == 1 else []
+
+    def _view_of(self, caller: MethodView, function: FunctionEntity) -> MethodView:
+        known = self._views.get(function.node)
+        if known is None:
+            known = self._views[function.node] = FunctionView(caller, function)
+        return known
+
+
+def module_path(view: MethodView) -> str:
+    """Return the file that a method or function stands in."""
+    return view.scope.module.path if isinstance(view, FunctionView) else view.owner.module.path
+
+
+def nodes_with(views: Iterable[MethodView], wanted: re.Pattern[str]) -> Iterator[tuple[MethodView, ast.AST]]:
+    """Yield the nodes on the lines of some functions that match a pattern; functions inside are entered."""
+    for view in views:
+        first, last = view.node.lineno, view.node.end_lineno or view.node.lineno
+        lines = view.classes.tree.lines(module_path(view))[first - 1 : last]
+        hits = {number for number, line in enumerate(lines, first) if wanted.search(line)}
+        if hits:
+            yield from ((view, node) for node in nodes_on(view.node, hits))
+
+
+def finding_in(
+    model: ModelClass | LooseAdapter, view: MethodView, node: ast.AST, severity: Severity | None = None, **fields: Any
+) -> Finding:
+    """Return a finding at a node of an adapter's code; ``cls`` is the class (or function) that holds it."""
+    tree, path = model.project.tree, module_path(view)
+    named = isinstance(node, (ast.ClassDef, ast.FunctionDef, ast.AsyncFunctionDef))
+    alone = isinstance(view, FunctionView)
+    owner = view.node.name if alone else view.owner.name
+    return Finding(
+        path=tree.relative(path),
+        span=tree.name_span(path, node) if named else tree.span(path, node),  # type: ignore[arg-type]
+        symbol=owner if alone else f"{owner}.{view.node.name}",
+        architectures=model.architectures,
+        fields=(("cls", owner), *fields.items()),
+        severity=severity,
+        related=(tree.relative(model.path),) if path != model.path else (),
+    )
+
+
+def finding_at_class(model: ModelClass | LooseAdapter, cls: ClassEntity, **fields: Any) -> Finding:
+    """Return a finding at the name of an adapter class."""
+    tree, path = model.project.tree, cls.module.path
+    related = (tree.relative(model.path),) if path != model.path else ()
+    span = tree.name_span(path, cls.node)
+    named = (("cls", cls.name), *fields.items())
+    return Finding(tree.relative(path), span, cls.name, model.architectures, named, related=related)

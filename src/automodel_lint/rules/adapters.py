@@ -1,0 +1,76 @@
+"""NAM501-NAM513: what gives a model's tensors the names of a checkpoint, and back."""
+
+from __future__ import annotations
+
+import ast
+from collections.abc import Iterator
+
+from automodel_lint.domain.adapter_code import finding_at_class, finding_in
+from automodel_lint.domain.adapter_methods import lacking, unlike_whole
+from automodel_lint.domain.expert_order import text_sorts
+from automodel_lint.domain.invented_tensors import invented
+from automodel_lint.domain.loose_adapter import LooseAdapter
+from automodel_lint.domain.mesh_reads import half_cut_experts, mesh_reads
+from automodel_lint.domain.model_class import ModelClass
+from automodel_lint.domain.name_dispatch import name_tests
+from automodel_lint.findings import Finding, Severity
+from automodel_lint.inference.names import ClassEntity
+from automodel_lint.rules import rule
+
+
+@rule("NAM501")
+def adapter_incomplete(model: ModelClass | LooseAdapter) -> Iterator[Finding]:
+    for cls in _served_by(model):
+        missing = lacking(model, cls)
+        if missing and (isinstance(model, ModelClass) or model.must_be_complete):
+            names = " and ".join(f"`{name}`" for name in missing)
+            yield finding_at_class(model, cls, missing=names)
+
+
+@rule("NAM505")
+def adapter_invents_tensor(model: ModelClass | LooseAdapter) -> Iterator[Finding]:
+    for adapter in model.adapters:
+        for view, node in invented(model, adapter):
+            yield finding_in(model, view, node, call=ast.unparse(node.func))
+
+
+@rule("NAM506")
+def adapter_single_mismatch(model: ModelClass | LooseAdapter) -> Iterator[Finding]:
+    for adapter in model.adapters:
+        found = unlike_whole(model, adapter)
+        if found is not None:
+            single, renamed = found
+            yield finding_in(model, single, single.node, method=renamed.node.name)
+
+
+@rule("NAM507")
+def adapter_mesh_rank(model: ModelClass | LooseAdapter) -> Iterator[Finding]:
+    for adapter in model.adapters:
+        for read in mesh_reads(model, adapter):
+            fault = f"asks a mesh that may have several dimensions for `{ast.unparse(read.node)}`"
+            name = read.node.func.attr  # type: ignore[attr-defined]
+            advice = f"name the dimension meant, `{name}(<dimension>)`, or ask the submesh that has only that one"
+            yield finding_in(model, read.view, read.node, fault=fault, advice=advice)
+        for view, node in half_cut_experts(model, adapter):
+            fault = f"cuts out the experts of a rank with `{ast.unparse(node)}` and nothing by `ep_shard`"
+            advice = 'cut the second dimension too, by size and rank of `get_submesh(device_mesh, ("ep_shard",))`'
+            yield finding_in(model, view, node, Severity.WARNING, fault=fault, advice=advice)
+
+
+@rule("NAM512")
+def adapter_expert_order(model: ModelClass | LooseAdapter) -> Iterator[Finding]:
+    for adapter in model.adapters:
+        for view, node in text_sorts(model, adapter):
+            yield finding_in(model, view, node, call=ast.unparse(node))
+
+
+@rule("NAM510")
+def adapter_name_dispatch(model: ModelClass | LooseAdapter) -> Iterator[Finding]:
+    for adapter in model.adapters:
+        for view, node in name_tests(model, adapter):
+            yield finding_in(model, view, node, test=ast.unparse(node))
+
+
+def _served_by(model: ModelClass | LooseAdapter) -> list[ClassEntity]:
+    """The adapter classes of a model, each once."""
+    return list(dict.fromkeys(adapter.entity for adapter in model.adapters if adapter.entity is not None))
