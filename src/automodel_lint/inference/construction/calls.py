@@ -5,7 +5,7 @@ from __future__ import annotations
 import ast
 from typing import TYPE_CHECKING
 
-from automodel_lint.inference.construction import tensors, torch_specs
+from automodel_lint.inference.construction import payload, tensors, torch_specs
 from automodel_lint.inference.construction.blocks import RETURN
 from automodel_lint.inference.construction.builtin_calls import Builtins
 from automodel_lint.inference.construction.frames import Frame
@@ -182,7 +182,7 @@ class Calls:
             return Unknown(func.called)
         if isinstance(func, Unknown) and _handed_config(args, keywords):
             return Unknown("its class is found out at run time")
-        return UNKNOWN
+        return (payload.outcome(args, keywords, place) if self.run.converting else None) or UNKNOWN
 
     def _called(self, owner: Obj, args: list[Value], keywords: dict[str, Value]) -> Value:
         """Call an object; a module in action gives a tensor, or nothing that stays."""
@@ -337,7 +337,7 @@ class Calls:
         if isinstance(owner, ClassValue):
             return self._class_method(owner, name, args, keywords)
         if isinstance(owner, Known):
-            return self.builtins.text_method(owner, name, args)
+            return self.run.texts.method(owner, name, args, keywords, place)
         return owner if isinstance(owner, Unknown) else UNKNOWN
 
     def _of_thing(self, owner: Thing, name: str, args: list[Value]) -> Value:
