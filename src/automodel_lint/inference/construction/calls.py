@@ -14,6 +14,7 @@ from automodel_lint.inference.construction.instances import ANYTHING
 from automodel_lint.inference.construction.libraries import Libraries
 from automodel_lint.inference.construction.module_methods import RETURNS_SELF, ModuleMethods
 from automodel_lint.inference.construction.plain_results import is_plain, memo_key, simplified
+from automodel_lint.inference.construction.texts import of_pattern
 from automodel_lint.inference.construction.truth import is_none, parts
 from automodel_lint.inference.construction.values import (
     ABSENT,
@@ -342,12 +343,9 @@ class Calls:
 
     def _of_thing(self, owner: Thing, name: str, args: list[Value]) -> Value:
         """A method of a config, or of a text of which only the pattern is known."""
-        start = owner.pattern.partition("*")[0]
         word = args[0].value if len(args) == 1 and isinstance(args[0], Known) else None
-        told = isinstance(word, str) and start and (start.startswith(word) or not word.startswith(start))
-        if name == "startswith" and told:
-            return Known(start.startswith(word))  # type: ignore[arg-type]
-        return self.run.hf.method(owner, name)
+        told = of_pattern(owner, name, word) if isinstance(word, str) and "*" in owner.pattern else None
+        return told or self.run.hf.method(owner, name)
 
     def _class_method(self, owner: ClassValue, name: str, args: list[Value], keywords: dict[str, Value]) -> Value:
         """``Base.__init__(self, …)`` where the base's is inherited or a library's."""

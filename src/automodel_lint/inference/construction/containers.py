@@ -77,9 +77,11 @@ class Containers:
         """Do something under every key that there may be, on its own side; return the choice of what it gives."""
         if not isinstance(key, Choice) or not self.run.converting:
             return function(key)
-        sides = [(conditions, single) for conditions, single in parts(key, self.heap) if single is not ABSENT]
+        found = parts(key, self.heap)
+        sides = [(conditions, single) for conditions, single in found if single is not ABSENT]
         results = self.heap.fork([(c, (), lambda k=single: function(k)) for c, single in sides])
-        self.heap.join([(c, wrote) for (c, _), (_, wrote) in zip(sides, results, strict=True)])
+        written = [(c, wrote) for (c, _), (_, wrote) in zip(sides, results, strict=True)]
+        self.heap.join([*written, *((c, {}) for c, single in found if single is ABSENT)])
         return choice([(c, given) for (c, _), (given, _) in zip(sides, results, strict=True)])
 
     def _entry(self, owner: Map, key: Value, expr: ast.Subscript, place: Place) -> Value:

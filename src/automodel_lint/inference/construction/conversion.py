@@ -6,9 +6,11 @@ names of those they were made of. An index in a name is one number that stands f
 
 from __future__ import annotations
 
+import ast
 import re
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass, field
+from functools import lru_cache
 from itertools import product
 
 from automodel_lint.inference.classes import Classes
@@ -33,7 +35,7 @@ from automodel_lint.inference.module_tree import Condition, Dtype, Place
 from automodel_lint.inference.names import Names
 
 _UNROLLED = 512  # elements that a loop over plain data is written out for
-_MOST_CONDITIONS = 7  # that are told apart for one name
+_MOST_CONDITIONS = 9  # that are told apart for one name
 _INDEX = re.compile(r"\d{7,}")
 
 
@@ -141,7 +143,7 @@ class _Reading:
             if both is None or single is ABSENT:
                 continue
             names = single.names if isinstance(single, TensorValue) else None
-            if isinstance(key, Pattern) or not isinstance(key, str):
+            if not isinstance(key, str) or (isinstance(key, Pattern) and not _counts(key)):
                 self.unknown |= names or set()
                 if not names:
                     self.lost = "it puts something under a name that cannot be told"
@@ -173,9 +175,15 @@ class _Reading:
         return None
 
 
+def _counts(key: str) -> bool:
+    """Whether what is not known of a name is one segment, or the end of one: a number."""
+    segments = key.split(".")
+    return segments[0].isidentifier() and all(s == "*" or "*" not in s[:-1] for s in segments)
+
+
 def _images(made: list[tuple[str, Conditions]], possible: tuple[Conditions, ...]) -> tuple[Image, ...] | None:
     """Return the sets of names that come out, each with its conditions; ``None`` if there are too many conditions."""
-    texts = list(dict.fromkeys(c.text for _, conditions in made for c in conditions))
+    texts = list(dict.fromkeys(text for _, cs in made for c in cs for text in atoms(c.text)))
     if len(texts) > _MOST_CONDITIONS:
         return None
     found: dict[tuple[str, ...], list[Conditions]] = {}
@@ -183,11 +191,52 @@ def _images(made: list[tuple[str, Conditions]], possible: tuple[Conditions, ...]
         chosen = tuple(Condition(text, side) for text, side in zip(texts, sides, strict=True))
         if not _agrees(chosen) or not any(merged(chosen, p) is not None for p in possible):
             continue
-        names = tuple(dict.fromkeys(pattern(key) for key, conditions in made if set(conditions) <= set(chosen)))
-        found.setdefault(tuple(sorted(names)), []).append(chosen)
+        facts = dict(chosen)
+        names = [pattern(key) for key, cs in made if all(holds(c.text, facts) is c.holds for c in cs)]
+        found.setdefault(tuple(sorted(set(names))), []).append(chosen)
     if len(found) == 1:
         return (Image(next(iter(found))),)
     return tuple(Image(names, _shown(c)) for names, group in found.items() for c in _resolved(group))
+
+
+@lru_cache(maxsize=4096)
+def _parsed(text: str) -> ast.expr | None:
+    try:
+        return ast.parse(text, mode="eval").body
+    except SyntaxError:
+        return None
+
+
+def atoms(text: str) -> list[str]:
+    """Return the conditions that a compound one consists of."""
+    return [ast.unparse(e) for e in _atoms(_parsed(text))] if _is_compound(_parsed(text)) else [text]
+
+
+def _is_compound(expr: ast.expr | None) -> bool:
+    return isinstance(expr, ast.BoolOp) or (isinstance(expr, ast.UnaryOp) and isinstance(expr.op, ast.Not))
+
+
+def _atoms(expr: ast.expr | None) -> list[ast.expr]:
+    if isinstance(expr, ast.BoolOp):
+        return [atom for value in expr.values for atom in _atoms(value)]
+    if isinstance(expr, ast.UnaryOp) and isinstance(expr.op, ast.Not):
+        return _atoms(expr.operand)
+    return [expr] if expr is not None else []
+
+
+def holds(text: str, facts: dict[str, bool]) -> bool:
+    """Tell whether a condition holds where its atoms are as ``facts`` say."""
+    expr = _parsed(text)
+    return _holds(expr, facts) if expr is not None and _is_compound(expr) else facts[text]
+
+
+def _holds(expr: ast.expr, facts: dict[str, bool]) -> bool:
+    if isinstance(expr, ast.BoolOp):
+        sides = (_holds(value, facts) for value in expr.values)
+        return all(sides) if isinstance(expr.op, ast.And) else any(sides)
+    if isinstance(expr, ast.UnaryOp) and isinstance(expr.op, ast.Not):
+        return not _holds(expr.operand, facts)
+    return facts[ast.unparse(expr)]
 
 
 def _agrees(chosen: Conditions) -> bool:

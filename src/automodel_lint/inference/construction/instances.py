@@ -24,6 +24,7 @@ from automodel_lint.inference.construction.values import (
     External_,
     Known,
     Map,
+    Member,
     Method,
     ModuleName,
     Obj,
@@ -216,7 +217,8 @@ class Instances:
             if isinstance(owner, TensorValue):
                 return tensors.attribute(owner, name)
             if isinstance(owner, Known):
-                return Texts.attribute(owner, name) or Method(owner, name)
+                told = self.run.globals.of_member(owner.value, name) if isinstance(owner.value, Member) else None
+                return told or Texts.attribute(owner, name) or Method(owner, name)
             return Method(owner, name)
         if isinstance(owner, Callable_):
             return UNKNOWN

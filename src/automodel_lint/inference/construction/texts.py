@@ -210,3 +210,17 @@ class Texts:
             return Known(format(shown, spec.value))
         except (TypeError, ValueError):
             return UNKNOWN
+
+
+def of_pattern(owner: Thing, name: str, word: str) -> Value | None:
+    """Call a method of a text of which only the pattern is known; ``None`` where that does not tell the result."""
+    start, end = owner.pattern.partition("*")[0], owner.pattern.rpartition("*")[2]
+    if name == "startswith" and start and (start.startswith(word) or not word.startswith(start)):
+        return Known(start.startswith(word))
+    if name == "endswith" and end and (end.endswith(word) or not word.endswith(end)):
+        return Known(end.endswith(word))
+    if name == "removeprefix" and word and start.startswith(word):
+        return Thing(f"{owner.text}[{len(word)}:]", pattern=owner.pattern[len(word) :])
+    if name == "removesuffix" and word and end.endswith(word):
+        return Thing(f"{owner.text}[:-{len(word)}]", pattern=owner.pattern[: -len(word)])
+    return None

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import ast
 import operator
+import re
 from collections.abc import Callable, Iterable
 from typing import Any
 
@@ -33,6 +34,7 @@ from automodel_lint.inference.construction.values import (
 )
 from automodel_lint.inference.module_tree import Condition
 
+_FIELD = re.compile(r"config(\.\w+)+")  # two readings of one field are the same
 _LONGEST = 120  # letters of a condition; a longer one is shown as it was written
 _COMPARE: dict[type, Callable[[Any, Any], bool]] = {
     ast.Eq: operator.eq,
@@ -275,15 +277,25 @@ def _identity(left: Value, right: Value) -> bool | None:
         made = isinstance(one, (Obj, Seq, Map, ClassValue, Callable_, Partial, ModuleName, TensorValue))
         if made and isinstance(other, Known):
             return False if isinstance(other.value, (str, int, float, type(None))) else None
+        is_text = isinstance(one, Thing) and isinstance(other, Known) and isinstance(other.value, str)
+        if is_text and one.pattern != "*" and not may_be(one.pattern, other.value):  # type: ignore[attr-defined]
+            return False
         if isinstance(one, Thing) and one.given and isinstance(other, Known) and not other.value:
             return False
     if isinstance(left, ClassValue) and isinstance(right, ClassValue):
         return left.cls is right.cls
+    if isinstance(left, Thing) and isinstance(right, Thing) and left.text == right.text and _FIELD.fullmatch(left.text):
+        return True
     if isinstance(left, External_) and isinstance(right, External_):
         return left.fqn == right.fqn or None
     if isinstance(left, Obj) and isinstance(right, Obj):
         return left is right
     return None
+
+
+def may_be(pattern: str, text: str) -> bool:
+    """Tell whether a text may be what a pattern stands for, each ``*`` for anything."""
+    return re.fullmatch(".*".join(map(re.escape, pattern.split("*"))), text, re.DOTALL) is not None
 
 
 def _members(left: Value, right: Value, expr: ast.Compare) -> tuple[Condition, ...]:
