@@ -4,13 +4,18 @@ from __future__ import annotations
 
 import ast
 import operator
+import zlib
 from collections.abc import Callable
 from dataclasses import replace
 from typing import Any
 
+from automodel_lint.inference.construction import payload
+from automodel_lint.inference.construction.plain_data import python_of
 from automodel_lint.inference.construction.truth import shortened, text_of
 from automodel_lint.inference.construction.values import (
+    ANY_INDEX,
     UNKNOWN,
+    Index,
     Known,
     Map,
     Seq,
@@ -40,13 +45,17 @@ def computed(left: Value, right: Value, expr: ast.BinOp) -> Value:
     if isinstance(left, TensorValue) or isinstance(right, TensorValue):
         tensor = left if isinstance(left, TensorValue) else right
         assert isinstance(tensor, TensorValue)
-        return replace(tensor, role="", shape=None)
+        return replace(tensor, role="", shape=None, names=payload.names_in((left, right)))
     if isinstance(left, Known) and isinstance(right, Known) and function is not None:
         return _constant(function, left.value, right.value)
     if isinstance(left, Seq) and isinstance(right, Seq) and sign == "+":
         return Seq((*left.items, *right.items), (*left.star, *right.star), min(left.depth, right.depth))
     if isinstance(left, Seq) and sign == "*":
         return _repeated(left, right)
+    if isinstance(left, Known) and isinstance(left.value, str) and sign == "%":
+        ok, words = python_of(right)
+        if ok:
+            return _safe(function, left.value, tuple(words) if isinstance(words, list) else words)  # type: ignore
     if isinstance(left, Map) and isinstance(right, Map) and sign == "|":
         return Map({**left.slots, **right.slots})
     if _is_expression(left) and _is_expression(right) and sign:
@@ -54,7 +63,19 @@ def computed(left: Value, right: Value, expr: ast.BinOp) -> Value:
     return UNKNOWN
 
 
+def combined(left: Seq, right: Seq, sign: str) -> Value:
+    """Return the union, the section or the difference of two sets."""
+    if sign == "|":
+        return Seq((*left.items, *right.items), (*left.star, *right.star), min(left.depth, right.depth))
+    (ok, first), (ok_too, second) = python_of(left), python_of(right)
+    if not ok or not ok_too:
+        return UNKNOWN
+    return Seq([Known(v) for v in first if (v in second) is (sign == "&")], depth=left.depth)
+
+
 def _constant(function: Callable[[Any, Any], Any], left: Any, right: Any) -> Value:
+    if isinstance(left, Index) or isinstance(right, Index):
+        return _index(_safe(function, left, right))
     sizes = [v for v in (left, right) if isinstance(v, (int, float))]
     if any(abs(v) > _BIGGEST for v in sizes) and function in (operator.pow, operator.mul):
         return (
@@ -70,6 +91,23 @@ def _safe(function: Callable[[Any, Any], Any], left: Any, right: Any) -> Value:
         return Known(function(left, right))
     except (TypeError, ValueError, ArithmeticError, MemoryError):
         return UNKNOWN
+
+
+def _index(value: Value) -> Value:
+    """What is computed with an index is one, too, or a number that nobody knows."""
+    number = value.value if isinstance(value, Known) else None
+    if not isinstance(number, int):
+        return value if isinstance(number, str) else Thing("index")
+    return Known(Index(number)) if abs(number) >= _BIGGEST else Thing("index")
+
+
+def _shifted(left: Value, right: Value, sign: str, text: str) -> Value | None:
+    """An index and a number of the config: another index."""
+    if sign not in ("+", "-", "*", "//") or not any(
+        isinstance(v, Known) and isinstance(v.value, Index) for v in (left, right)
+    ):
+        return None
+    return Known(Index(ANY_INDEX + 1000 + zlib.crc32(text.encode()) % 1000))
 
 
 def _repeated(row: Seq, count: Value) -> Value:
@@ -89,6 +127,9 @@ def _expression(left: Value, right: Value, sign: str, expr: ast.BinOp) -> Value:
     if isinstance(left, Known) and isinstance(left.value, str) and sign == "%":
         return Thing(ast.unparse(expr))
     text = f"{_operand(left, expr.left, sign)} {sign} {_operand(right, expr.right, sign)}"
+    shifted = _shifted(left, right, sign, text)
+    if shifted is not None:
+        return shifted
     pattern = "*"
     if sign == "+" and any(isinstance(v, Known) and isinstance(v.value, str) for v in (left, right)):
         pattern = _pattern(left) + _pattern(right)

@@ -8,9 +8,9 @@ from itertools import product
 from typing import TYPE_CHECKING, Any
 
 from automodel_lint.inference.bindings import literal_truth
-from automodel_lint.inference.construction.arithmetic import computed, negative
+from automodel_lint.inference.construction.arithmetic import combined, computed, negative
 from automodel_lint.inference.construction.frames import Frame
-from automodel_lint.inference.construction.heap import choice
+from automodel_lint.inference.construction.heap import Conditions, choice, merged
 from automodel_lint.inference.construction.truth import (
     as_test,
     compared,
@@ -45,7 +45,8 @@ from automodel_lint.inference.module_tree import Condition, Place
 if TYPE_CHECKING:
     from automodel_lint.inference.construction.interpreter import Interpreter
 
-_UNROLLED = 32  # elements that a loop is written out for
+
+_SETS = {ast.BitOr: "|", ast.BitAnd: "&", ast.Sub: "-"}
 
 
 class Expressions:
@@ -70,7 +71,7 @@ class Expressions:
             ast.Set: self._sequence,
             ast.Dict: self._dict,
             ast.Subscript: self._subscript,
-            ast.JoinedStr: self._text,
+            ast.JoinedStr: lambda e, f: self.run.texts.formatted(e, f),
             ast.ListComp: self._comprehension,
             ast.SetComp: self._comprehension,
             ast.GeneratorExp: self._comprehension,
@@ -212,10 +213,24 @@ class Expressions:
 
     def _binary(self, expr: ast.BinOp, frame: Frame) -> Value:
         left, right = self.value(expr.left, frame), self.value(expr.right, frame)
-        sides = list(product(parts(left, self.heap), parts(right, self.heap)))
-        if len(sides) > 16:
-            return Thing(shortened(ast.unparse(expr), expr))
-        return choice(((*cond, *more), computed(a, b, expr)) for (cond, a), (more, b) in sides)
+        if isinstance(left, Choice) or isinstance(right, Choice):
+            sides = list(product(parts(left, self.heap), parts(right, self.heap)))
+            if len(sides) > 16:
+                return Thing(shortened(ast.unparse(expr), expr))
+            return choice(
+                (both, computed(a, b, expr))
+                for (cond, a), (more, b) in sides
+                if (both := self._both(cond, more)) is not None
+            )
+        if self.run.converting and isinstance(left, Seq) and isinstance(right, Seq) and type(expr.op) in _SETS:
+            return combined(left, right, _SETS[type(expr.op)])
+        value = computed(left, right, expr)
+        if isinstance(value, Known) and self.run.converting and isinstance(value.value, str):
+            self.run.note_text(value.value, Place(frame.scope.module.path, expr))
+        return value
+
+    def _both(self, first: Conditions, second: Conditions) -> Conditions | None:
+        return merged(first, second) if self.run.converting else (*first, *second)
 
     def _yield(self, expr: ast.Yield | ast.YieldFrom, frame: Frame) -> Value:
         if frame.generated is not None and expr.value is not None:
@@ -252,14 +267,15 @@ class Expressions:
         found = Map()
         for key, value in zip(expr.keys, expr.values, strict=True):
             given = self.value(value, frame)
-            if key is None:
-                for _, single in parts(given, self.heap):
-                    if isinstance(single, Map):
-                        found.slots.update(single.slots)
-                    elif not is_none(single):
-                        found.slots[Pattern("*")] = UNKNOWN
+            if key is not None:
+                self.run.containers.set_item(found, self.value(key, frame), given)
                 continue
-            found.slots[key_of(self.value(key, frame))] = given
+            for _, single in parts(given, self.heap):
+                if isinstance(single, Map):
+                    self.run.containers.call(found, "update", [given], {})
+                    break
+                if not is_none(single):
+                    found.slots[Pattern("*")] = UNKNOWN
         return found
 
     def _subscript(self, expr: ast.Subscript, frame: Frame) -> Value:
@@ -269,36 +285,6 @@ class Expressions:
         key = self.value(expr.slice, frame)
         place = self.run.site or Place(frame.scope.module.path, expr)
         return self.each(owner, lambda single: self.run.containers.item(single, key, expr, place))
-
-    def _text(self, expr: ast.JoinedStr, frame: Frame) -> Value:
-        pieces: list[str] = []
-        shown: list[str] = []
-        decided = True
-        for part in expr.values:
-            value = self.value(part.value, frame) if isinstance(part, ast.FormattedValue) else self.value(part, frame)
-            if isinstance(part, ast.FormattedValue) and isinstance(value, Known):
-                value = self._formatted(value, part, frame)
-            if isinstance(value, Known):
-                pieces.append(str(value.value))
-                shown.append(str(value.value))
-            else:
-                decided = False
-                pieces.append(value.pattern if isinstance(value, Thing) else "*")
-                shown.append(f"{{{text_of(value, part)}}}")
-        if decided:
-            return Known("".join(pieces))
-        return Thing("f" + repr("".join(shown)), pattern="".join(pieces))
-
-    def _formatted(self, value: Known, part: ast.FormattedValue, frame: Frame) -> Value:
-        """``f"{index:02d}"``"""
-        spec = self.value(part.format_spec, frame) if part.format_spec is not None else Known("")
-        shown = {ord("r"): repr, ord("s"): str, ord("a"): ascii}.get(part.conversion, lambda v: v)(value.value)
-        if not isinstance(spec, Known):
-            return UNKNOWN
-        try:
-            return Known(format(shown, spec.value))
-        except (TypeError, ValueError):
-            return UNKNOWN
 
     def _comprehension(self, expr: Any, frame: Frame) -> Value:
         inner = Frame(frame.scope, frame.owner, frame.me, frame, frame.base)
@@ -334,8 +320,8 @@ class Expressions:
 
     def _collect(self, expr: Any, frame: Frame, found: Seq | Map, again: bool) -> None:
         if isinstance(found, Map):
-            key = key_of(self.value(expr.key, frame))
-            self.heap.write(found, key, self.value(expr.value, frame))
+            key = self.value(expr.key, frame)
+            self.run.containers.set_item(found, key, self.value(expr.value, frame))
             return
         value = self.value(expr.elt, frame)
         slot = "star" if again else "items"

@@ -12,6 +12,7 @@ from automodel_lint.inference.classes import Unknown as UnknownBase
 from automodel_lint.inference.construction import tensors, torch_modules
 from automodel_lint.inference.construction.frames import Frame
 from automodel_lint.inference.construction.heap import choice
+from automodel_lint.inference.construction.texts import Texts
 from automodel_lint.inference.construction.truth import parts
 from automodel_lint.inference.construction.values import (
     ABSENT,
@@ -23,6 +24,7 @@ from automodel_lint.inference.construction.values import (
     External_,
     Known,
     Map,
+    Member,
     Method,
     ModuleName,
     Obj,
@@ -214,6 +216,9 @@ class Instances:
         if isinstance(owner, (Seq, Map, Slots, TensorValue, Known, Partial)):
             if isinstance(owner, TensorValue):
                 return tensors.attribute(owner, name)
+            if isinstance(owner, Known):
+                told = self.run.globals.of_member(owner.value, name) if isinstance(owner.value, Member) else None
+                return told or Texts.attribute(owner, name) or Method(owner, name)
             return Method(owner, name)
         if isinstance(owner, Callable_):
             return UNKNOWN

@@ -100,6 +100,8 @@ class Statements:
         """Execute what follows a statement that has left the block on some path inside it."""
         depth = len(self.heap.conditions) - frame.base
         ways = [conditions[depth:] for _, conditions in left]
+        if self.run.converting and not all(ways):  # it has surely left the block, in a loop
+            return next(how for (how, _), way in zip(left, ways, strict=True) if not way)
         text = " or ".join(grouped(" and ".join(grouped(str(c)) for c in way)) for way in ways)
         gone = ways[0][0] if len(ways) == 1 and len(ways[0]) == 1 else Condition(text)
         stays = (negated(gone),)
