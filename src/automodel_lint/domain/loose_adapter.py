@@ -2,14 +2,21 @@
 
 from __future__ import annotations
 
+import os
 from collections.abc import Iterator
 from functools import cached_property
+from typing import TYPE_CHECKING
 
+from automodel_lint.domain.plan import Registration
 from automodel_lint.domain.project import Project
 from automodel_lint.inference.bindings import dotted
 from automodel_lint.inference.names import ClassEntity
 
+if TYPE_CHECKING:
+    from automodel_lint.domain.model_class import ModelClass
+
 BASE = "StateDictAdapter"
+_ATTRIBUTE = "state_dict_adapter"
 
 
 class LooseAdapter:
@@ -47,6 +54,18 @@ class LooseAdapter:
     def classes(self):  # type: ignore[no-untyped-def]
         """The classes of the project."""
         return self.project.classes
+
+    @property
+    def users(self) -> Iterator[ModelClass]:
+        """The model classes beside it that give themselves this adapter and are not registered."""
+        from automodel_lint.domain.model_class import ModelClass
+
+        registered = {place for r in self.project.architectures for place in _places(self.project, r)}
+        for cls in _classes_naming(self.project, self.entity, os.path.dirname(self.path)):
+            body = self.project.tree.lines(cls.module.path)[cls.node.lineno - 1 : cls.node.end_lineno]
+            takes = any(_ATTRIBUTE in line for line in body) and any(self.name in line for line in body)
+            if takes and (cls.module.name, cls.qualname) not in registered:
+                yield ModelClass(self.project, cls, (), ())
 
     @cached_property
     def must_be_complete(self) -> bool:
@@ -86,9 +105,14 @@ def _defined(project: Project, module) -> Iterator[ClassEntity]:  # type: ignore
                 yield entity
 
 
-def _classes_naming(project: Project, cls: ClassEntity) -> Iterator[ClassEntity]:
-    """The classes in the files that mention a class."""
-    for path in project.model_files():
+def _places(project: Project, registration: Registration) -> Iterator[tuple[str, str]]:
+    for module, qualname, _, _ in project.resolve(registration.module, registration.cls).classes:
+        yield module, qualname
+
+
+def _classes_naming(project: Project, cls: ClassEntity, folder: str | None = None) -> Iterator[ClassEntity]:
+    """The classes in the files of models (or of one folder) that mention a class."""
+    for path in project.model_files() if folder is None else project.tree.python_files(folder):
         if project.tree.holds(path, cls.name.encode()):
             name = project.names.module_name(path)
             module = project.names.module(name) if name else None

@@ -10,6 +10,7 @@ from automodel_lint.domain.adapter_methods import lacking, unlike_whole
 from automodel_lint.domain.expert_order import text_sorts
 from automodel_lint.domain.invented_tensors import invented
 from automodel_lint.domain.loose_adapter import LooseAdapter
+from automodel_lint.domain.lost_keys import lost_keys, suspects
 from automodel_lint.domain.mesh_reads import half_cut_experts, mesh_reads
 from automodel_lint.domain.model_class import ModelClass
 from automodel_lint.domain.name_dispatch import name_tests
@@ -25,6 +26,21 @@ def adapter_incomplete(model: ModelClass | LooseAdapter) -> Iterator[Finding]:
         if missing and (isinstance(model, ModelClass) or model.must_be_complete):
             names = " and ".join(f"`{name}`" for name in missing)
             yield finding_at_class(model, cls, missing=names)
+
+
+@rule("NAM504")
+def adapter_drops_keys(model: ModelClass) -> Iterator[Finding]:
+    for adapter in model.adapters:
+        for lost in lost_keys(model, adapter):
+            what = f"makes `{lost.becomes}` of `{lost.name}`" if lost.becomes else f"loses `{lost.name}`"
+            yield finding_in(model, lost.view, lost.node, what=what)
+
+
+@rule("NAM504")
+def adapter_drops_keys_of_others(loose: LooseAdapter) -> Iterator[Finding]:
+    if any(suspects(loose, adapter) != (None, None, None) for adapter in loose.adapters):
+        for model in loose.users:
+            yield from adapter_drops_keys(model)
 
 
 @rule("NAM505")
