@@ -2,19 +2,25 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Iterator
 from functools import cached_property
+from itertools import product
 from typing import TYPE_CHECKING
 
 from automodel_lint.inference.classes import MethodView
+from automodel_lint.inference.construction.conversion import Given, common_shape, key_map
+from automodel_lint.inference.construction.heap import Conditions, merged
 from automodel_lint.inference.construction.values import ABSENT, Choice, Obj, Value
-from automodel_lint.inference.module_tree import Condition, Place
+from automodel_lint.inference.key_map import Key, KeyMap
+from automodel_lint.inference.module_tree import Condition, Place, Tensor, matches
 from automodel_lint.inference.names import ClassEntity
 
 if TYPE_CHECKING:
     from automodel_lint.domain.model_class import ModelClass
 
 _MOST = 8  # adapters inside adapters
+_MOST_WORLDS = 2  # conditions on the config whose sides are followed one by one
 
 
 class Adapter:
@@ -71,6 +77,87 @@ class Adapter:
         if opaque or not members or members[-1].function is None or receiver is None:
             return None
         return MethodView(self.model.classes, receiver, members[-1])
+
+    # -- key maps -------------------------------------------------------------------------------------------------
+
+    @cached_property
+    def natives(self) -> dict[str, list[Tensor]]:
+        """The names that the model's state dict can hold, as patterns, with their variants."""
+        by_fqn = self.model.module_tree.by_fqn
+        return {name: variants for name, variants in by_fqn.items() if any(t.persistent for t in variants)}
+
+    @cached_property
+    def to_hf(self) -> KeyMap:
+        """What ``to_hf``, called as for saving, makes of every name of the model."""
+        return self._map("to_hf", [_given(name, variants) for name, variants in self.natives.items()])
+
+    @cached_property
+    def from_hf(self) -> KeyMap:
+        """What ``from_hf`` makes of every name that ``to_hf`` gives.
+
+        Where these names depend on the config, both directions are followed on the same side of its conditions.
+        """
+        made: dict[str, list[Key]] = {}
+        invented: dict[str, None] = {}
+        worlds = _worlds(self.to_hf)
+        for world in worlds:
+            names: dict[str, list[Conditions]] = {}
+            for key in self.to_hf.keys.values():
+                for name in _names_in(key, world):
+                    names.setdefault(name, []).extend(t.conditions for t in self.natives[key.name])
+            given = [Given(name, tuple(conditions)) for name, conditions in names.items()]
+            found = self._map("from_hf", given, world)
+            invented |= dict.fromkeys(found.invented)
+            for name, key in found.keys.items():
+                made.setdefault(name, []).append(key)
+        return KeyMap({name: _together(keys) for name, keys in made.items()}, tuple(invented))
+
+    def _map(self, method: str, given: list[Given], conditions: Conditions = ()) -> KeyMap:
+        project = self.model.project
+        return key_map(project.classes, project.torch_names, self.made, method, given, conditions)
+
+    @cached_property
+    def one_way(self) -> list[Key]:
+        """The names of the model that come out of ``to_hf`` as something of which ``from_hf`` does not make them again.
+
+        Both directions are followed for these. What is left out of a checkpoint on purpose is not among them.
+        """
+        return [key for key in self.to_hf.keys.values() if key.all_names and key.followed and self._is_lost(key)]
+
+    def _is_lost(self, key: Key) -> bool:
+        back = [self.from_hf.keys.get(name) for name in key.all_names]
+        if not all(k is not None and k.followed for k in back):
+            return False
+        return not any(matches(name, key.name) for k in back if k is not None for name in k.all_names)
+
+
+def _given(name: str, variants: list[Tensor]) -> Given:
+    dtypes = {t.dtype.name if t.dtype else None for t in variants}
+    return Given(
+        name,
+        tuple(t.conditions for t in variants),
+        common_shape([t.shape for t in variants]),
+        variants[0].dtype if len(dtypes) == 1 else None,
+    )
+
+
+def _worlds(found: KeyMap) -> list[Conditions]:
+    """Return the sides of the conditions that the most names depend on, each of which is looked at by itself."""
+    counts = Counter(text for k in found.keys.values() for text in {c.text for i in k.images for c in i.conditions})
+    texts = [text for text, _ in counts.most_common(_MOST_WORLDS)]
+    return [tuple(map(Condition, texts, sides)) for sides in product((True, False), repeat=len(texts))]
+
+
+def _names_in(key: Key, world: Conditions) -> list[str]:
+    """The names that come out of a name on one side of some conditions."""
+    return [name for image in key.images if merged(image.conditions, world) is not None for name in image.names]
+
+
+def _together(keys: list[Key]) -> Key:
+    """One name in several worlds."""
+    images = {i.names: i for k in keys for i in k.images}
+    first = next((k for k in keys if k.reason), keys[0])
+    return Key(first.name, tuple(images.values()), first.reason, first.place)
 
 
 def adapters_of(model: ModelClass) -> tuple[Adapter, ...]:

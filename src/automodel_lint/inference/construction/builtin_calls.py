@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 from automodel_lint.inference.construction import payload
 from automodel_lint.inference.construction.containers import one_of
 from automodel_lint.inference.construction.copies import deep_copy
-from automodel_lint.inference.construction.expressions import key_of
+from automodel_lint.inference.construction.expressions import as_set, key_of
 from automodel_lint.inference.construction.frames import Frame
 from automodel_lint.inference.construction.plain_data import python_of
 from automodel_lint.inference.construction.truth import as_test, parts, shortened, text_of
@@ -46,7 +46,7 @@ if TYPE_CHECKING:
 
 Handler = Callable[[list[Value], dict[str, Value], Place, "Frame | None"], Value]
 _PLAIN = {"int": int, "float": float, "str": str, "bool": bool, "abs": abs, "max": max, "min": min,
-          "round": round, "sum": sum, "sorted": sorted, "tuple": tuple, "set": set, "frozenset": frozenset}  # fmt: skip
+          "round": round, "sum": sum, "sorted": sorted, "tuple": tuple}  # fmt: skip
 
 
 class Builtins:
@@ -69,7 +69,8 @@ class Builtins:
             "builtins.zip": self._zip,
             "builtins.list": self._row,
             "builtins.tuple": self._row,
-            "builtins.set": self._row,
+            "builtins.set": lambda a, k, p, f: as_set(self._row(a, k, p, f)),
+            "builtins.frozenset": lambda a, k, p, f: as_set(self._row(a, k, p, f)),
             "builtins.reversed": self._reversed,
             "itertools.chain": self._chain,
             "itertools.chain.from_iterable": lambda a, k, p, f: (
@@ -134,7 +135,7 @@ class Builtins:
             return Thing(args[0].text)
         if name == "str" and args and isinstance(args[0], Thing):
             return Thing(f"str({args[0].text})", pattern=args[0].pattern)
-        if name in ("sorted", "tuple", "set", "frozenset") and args:
+        if name in ("sorted", "tuple") and args:
             return self._row(args[:1], {}, place, None)
         call = place.node
         written = [text_of(a, e) for a, e in zip(args, getattr(call, "args", ()), strict=False)]

@@ -11,7 +11,7 @@ from automodel_lint.inference.construction import payload
 from automodel_lint.inference.construction.arithmetic import combined
 from automodel_lint.inference.construction.expressions import key_of
 from automodel_lint.inference.construction.frames import Frame
-from automodel_lint.inference.construction.heap import choice
+from automodel_lint.inference.construction.heap import choice, same
 from automodel_lint.inference.construction.loops import where_there
 from automodel_lint.inference.construction.truth import narrowed, negated, parts, shortened, text_of
 from automodel_lint.inference.construction.values import (
@@ -228,6 +228,8 @@ class Containers:
         return self._dict_method(owner, name, args, keywords)
 
     def _list_method(self, owner: Seq, name: str, args: list[Value]) -> Value:
+        if name == "add" and args and any(same(args[0], v) for v in owner.items):
+            return NONE  # the set has it already
         if name in ("append", "add") and args:
             self.append(owner, args[0])
         elif name == "insert" and len(args) == 2:

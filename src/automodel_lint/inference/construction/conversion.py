@@ -14,6 +14,7 @@ from functools import lru_cache
 from itertools import product
 
 from automodel_lint.inference.classes import Classes
+from automodel_lint.inference.construction import payload
 from automodel_lint.inference.construction.choices import distributed
 from automodel_lint.inference.construction.heap import Conditions, _resolved, equality, merged
 from automodel_lint.inference.construction.interpreter import Interpreter, TooLong
@@ -72,25 +73,40 @@ class Converter(Interpreter):
         self.texts_made[text] = place
 
 
-def key_map(classes: Classes, torch_names: Names, adapter: Obj, method: str, given: Iterable[Given]) -> KeyMap:
-    """Return what a method of an adapter makes of a state dict."""
+def key_map(
+    classes: Classes,
+    torch_names: Names,
+    adapter: Obj,
+    method: str,
+    given: Iterable[Given],
+    conditions: Conditions = (),
+) -> KeyMap:
+    """Return what a method of an adapter makes of a state dict where some conditions on the config hold."""
     given = list(given)
     run = Converter(classes, torch_names)
     state = Map({real(g.name): _tensor(g, adapter.place) for g in given})
-    reason, value = None, ABSENT
-    try:
-        [(value, _)] = run.heap.fork([((), (), lambda: _called(run, adapter, method, state))])
+    found, reason = _Reading(run), None
+    try:  # read off on the spot: afterwards everything is as before, the state dict that came in as well
+        run.heap.fork([(conditions, (), lambda: found.result(_called(run, adapter, method, state), ()))])
     except TooLong:
         reason = f"{method} is too long to be followed"
     except RecursionError:
         reason = f"{method} is nested too deeply to be followed"
-    found = _Reading(run)
-    if reason is None:
-        found.result(value, ())
     keys = {}
     for one in given:
         keys[one.name] = found.key(one, reason)
     return KeyMap(keys, tuple(dict.fromkeys(pattern(name) for name in found.invented)))
+
+
+def common_shape(shapes: list[str | None]) -> str | None:
+    """Return what the shapes of one tensor's variants have in common; ``None`` if not even their rank."""
+    if len(set(shapes)) == 1:
+        return shapes[0]
+    rows = [payload.sizes_as_written(shape) for shape in shapes]
+    if any(row is None for row in rows) or len({len(row) for row in rows if row is not None}) != 1:
+        return None
+    sizes = [set(column) for column in zip(*(row for row in rows if row is not None), strict=True)]
+    return f"[{', '.join(c.pop() if len(c) == 1 else f'size_{at}' for at, c in enumerate(sizes))}]"
 
 
 def real(name: str) -> str:

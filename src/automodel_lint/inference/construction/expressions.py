@@ -31,6 +31,7 @@ from automodel_lint.inference.construction.values import (
     UNKNOWN,
     Callable_,
     Choice,
+    Index,
     Known,
     Map,
     Pattern,
@@ -68,7 +69,7 @@ class Expressions:
             ast.BinOp: self._binary,
             ast.List: self._sequence,
             ast.Tuple: self._sequence,
-            ast.Set: self._sequence,
+            ast.Set: lambda e, f: as_set(self.elements(e.elts, f)),
             ast.Dict: self._dict,
             ast.Subscript: self._subscript,
             ast.JoinedStr: lambda e, f: self.run.texts.formatted(e, f),
@@ -203,6 +204,12 @@ class Expressions:
             pairs = zip(values, expr.ops, values[1:], strict=False)
             results = [compared(a, op, b, expr, self.heap) for a, op, b in pairs]
             return TRUE if all(r is TRUE for r in results) else FALSE
+        if len(values) == 3 and all(isinstance(op, (ast.Lt, ast.LtE)) for op in expr.ops):
+            middle = values[1]
+            if isinstance(middle, Known) and isinstance(middle.value, Index):  # from the first to the last: any index
+                first = compared(values[0], expr.ops[0], middle, expr, self.heap)
+                if first is TRUE and not isinstance(values[2], Known):
+                    return TRUE
         return Test(Condition(shortened(ast.unparse(expr), expr)))
 
     def _unary(self, expr: ast.UnaryOp, frame: Frame) -> Value:
@@ -290,7 +297,7 @@ class Expressions:
         inner = Frame(frame.scope, frame.owner, frame.me, frame, frame.base)
         found = Map() if isinstance(expr, ast.DictComp) else Seq(depth=self.run.depth)
         self._generate(expr, 0, inner, found, False)
-        return found
+        return as_set(found) if isinstance(expr, ast.SetComp) else found
 
     def _generate(self, expr: Any, level: int, frame: Frame, found: Seq | Map, again: bool) -> None:
         if level == len(expr.generators):
@@ -339,3 +346,14 @@ def key_of(value: Value) -> Any:
     if isinstance(value, Seq) and not value.star and all(isinstance(i, Known) for i in value.items):
         return tuple(i.value for i in value.items)  # type: ignore[attr-defined]
     return Pattern(value.pattern if isinstance(value, Thing) else "*")
+
+
+def as_set(row: Seq | Map) -> Seq | Map:
+    """Return a row without what it has twice, as far as that is known."""
+    if not isinstance(row, Seq) or not all(isinstance(v, Known) for v in row.items):
+        return row
+    try:
+        items = {(type(v.value), v.value): v for v in row.items}  # type: ignore[attr-defined]
+    except TypeError:
+        return row
+    return row if len(items) == len(row.items) else Seq(items.values(), row.star, row.depth)

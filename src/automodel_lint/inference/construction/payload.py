@@ -121,16 +121,19 @@ def sizes_of(owner: TensorValue) -> list[Value] | None:
 
 @lru_cache(maxsize=2048)
 def _sizes(shape: str) -> tuple[Value, ...] | None:
+    texts = sizes_as_written(shape)
+    return None if texts is None else tuple(Known(int(t)) if t.isdigit() else Thing(t) for t in texts)
+
+
+def sizes_as_written(shape: str | None) -> list[str] | None:
+    """Return the sizes of a shape that is written over the config."""
     try:
-        row = ast.parse(shape, mode="eval").body
+        row = ast.parse(shape or "", mode="eval").body
     except SyntaxError:
         return None
     if not isinstance(row, ast.List):
         return None
-    return tuple(
-        Known(e.value) if isinstance(e, ast.Constant) else Thing(ast.get_source_segment(shape, e) or "?")
-        for e in row.elts
-    )
+    return [ast.get_source_segment(shape or "", size) or "?" for size in row.elts]
 
 
 def is_distributed(fqn: str) -> Value | None:

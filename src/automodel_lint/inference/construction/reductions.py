@@ -9,11 +9,14 @@ from automodel_lint.inference.construction.plain_data import python_of
 from automodel_lint.inference.construction.truth import as_test, grouped, negated, parts, shortened, text_of
 from automodel_lint.inference.construction.values import (
     ABSENT,
+    ANY_INDEX,
     FALSE,
     NONE,
     TRUE,
     UNKNOWN,
     Choice,
+    Count,
+    Index,
     Known,
     Map,
     Seq,
@@ -120,6 +123,8 @@ class Reductions:
         known, data = python_of(args[0]) if args else (False, None)
         if known:
             return Known(len(data)) if hasattr(data, "__len__") else UNKNOWN
+        if self.run.converting and args and isinstance(args[0], (Seq, Map)) and _is_whole(args[0]):
+            return Known(Count(ANY_INDEX))
         if args and isinstance(args[0], (Seq, Map)) and not getattr(args[0], "star", ()):
             row = args[0].items if isinstance(args[0], Seq) else tuple(args[0].slots.values())
             counted = not (self.run.converting and isinstance(args[0], Map) and row)
@@ -132,3 +137,11 @@ class Reductions:
         call = place.node
         written = [text_of(a, e) for a, e in zip(args, getattr(call, "args", ()), strict=False)]
         return Thing(shortened(f"{name}({', '.join(written)})", call))
+
+
+def _is_whole(row: Seq | Map) -> bool:
+    """Whether a row has something for every index there is."""
+    if isinstance(row, Seq):
+        return bool(row.star) and not row.items and not any(isinstance(v, Choice) for v in row.star)
+    there = [k for k, v in row.slots.items() if not isinstance(v, Choice) and v is not ABSENT]
+    return len(there) == len(row.slots) > 0 and all(isinstance(k, Index) for k in there)

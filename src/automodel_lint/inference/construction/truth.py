@@ -16,6 +16,7 @@ from automodel_lint.inference.construction.values import (
     Callable_,
     Choice,
     ClassValue,
+    Count,
     External_,
     Index,
     Known,
@@ -223,10 +224,17 @@ def _decided(left: Value, op: ast.cmpop, right: Value) -> bool | None:
             return bool(_COMPARE[type(op)](left.value, right.value))
         except TypeError:
             return None
+    if isinstance(op, (ast.Eq, ast.NotEq)) and (_counts_all(left, right) or _counts_all(right, left)):
+        return isinstance(op, ast.Eq)
     if isinstance(op, (ast.Is, ast.IsNot, ast.Eq, ast.NotEq)):
         same = _identity(left, right)
         return None if same is None else same is isinstance(op, (ast.Is, ast.Eq))
     return None
+
+
+def _counts_all(counted: Value, number: Value) -> bool:
+    """Whether all there are of something are compared with the number that the config gives of it."""
+    return isinstance(counted, Known) and isinstance(counted.value, Count) and isinstance(number, Thing)
 
 
 def _holds(row: Seq, wanted: Any) -> bool | None:

@@ -41,6 +41,12 @@ class Index(int):
     __slots__ = ()
 
 
+class Count(Index):
+    """How many there are of what an index stands for."""
+
+    __slots__ = ()
+
+
 # So big that no source writes it, and a name that has it is known again.
 ANY_INDEX = 7_000_003
 
