@@ -1,4 +1,4 @@
-"""A few names of a model, taken through its adapter: enough to see what becomes of whole parts of it, at little cost."""
+"""A few names of a model, taken through its adapter: enough to see what becomes of whole parts, at little cost."""
 
 from __future__ import annotations
 

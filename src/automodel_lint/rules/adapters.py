@@ -32,8 +32,11 @@ def adapter_incomplete(model: ModelClass | LooseAdapter) -> Iterator[Finding]:
 def adapter_drops_keys(model: ModelClass) -> Iterator[Finding]:
     for adapter in model.adapters:
         for lost in lost_keys(model, adapter):
-            what = f"makes `{lost.becomes}` of `{lost.name}`" if lost.becomes else f"loses `{lost.name}`"
-            yield finding_in(model, lost.view, lost.node, what=what)
+            fault, advice = f"leaves out `{lost.name}`", "keep what no test names, in an `else`"
+            if lost.becomes:
+                fault = f"loads `{lost.name}` as `{lost.becomes}`, which is not the model's"
+                advice = "give the prefix only to what belongs under it"
+            yield finding_in(model, lost.view, lost.node, fault=fault, advice=advice)
 
 
 @rule("NAM504")
