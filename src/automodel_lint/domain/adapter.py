@@ -130,13 +130,18 @@ class Adapter:
 
         Both directions are followed for these. What is left out of a checkpoint on purpose is not among them.
         """
-        return [key for key in self.to_hf.keys.values() if key.all_names and key.followed and self._is_lost(key)]
+        return [key for key in self.to_hf.keys.values() if self.comes_back(key) is False]
 
-    def _is_lost(self, key: Key) -> bool:
+    def comes_back(self, key: Key) -> bool | None:
+        """Tell whether ``from_hf`` can make a name of the model of what ``to_hf`` makes of it; ``None`` if it is open.
+
+        It is open, too, where nothing comes out.
+        """
         back = [self._back.keys.get(name) for image in key.images for name in image.spelled]
-        if not all(k is not None and k.followed for k in back):
-            return False
-        return not any(matches(name, key.name) for k in back if k is not None for name in k.all_names)
+        if any(k is not None and any(matches(n, key.name) for n in k.all_names) for k in back):
+            return True
+        surely = bool(back) and key.followed and all(k is not None and k.followed for k in back)
+        return False if surely else None
 
 
 def _given(name: str, variants: list[Tensor]) -> Given:
