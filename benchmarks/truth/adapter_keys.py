@@ -36,7 +36,7 @@ class Marks(TorchFunctionMode):
         result = func(*args, **(kwargs or {}))
         name = getattr(func, "__name__", "")
         found = set().union(*(self.of(tensor) for tensor in _tensors((args, kwargs))))
-        if found:
+        if found and not name.startswith("new_") and not name.endswith("_like"):  # new, if after another's form
             for tensor in _tensors(result):
                 tensor._marks = self.of(tensor) | found
             written = _tensors((kwargs or {}).get("out"))
@@ -51,7 +51,9 @@ class Marks(TorchFunctionMode):
     def of(self, tensor: torch.Tensor) -> set[str]:
         """The names that a tensor was made of."""
         with torch._C.DisableTorchFunction():
-            return getattr(tensor, "_marks", set()) | self.written.get(tensor.untyped_storage()._cdata, (None, set()))[1]
+            return (
+                getattr(tensor, "_marks", set()) | self.written.get(tensor.untyped_storage()._cdata, (None, set()))[1]
+            )
 
 
 def _tensors(value: Any) -> list[torch.Tensor]:
@@ -91,7 +93,12 @@ def mapped(model: torch.nn.Module) -> dict[str, Any]:
     adapter = getattr(model, "state_dict_adapter", None)
     found: dict[str, Any] = {"adapter": None}
     if adapter is not None:
-        found["adapter"] = record = {"class": type(adapter).__qualname__, "to_hf": None, "from_hf": None, "reason": None}
+        found["adapter"] = record = {
+            "class": type(adapter).__qualname__,
+            "to_hf": None,
+            "from_hf": None,
+            "reason": None,
+        }
         try:
             record["to_hf"], made = followed(copy.copy(adapter).to_hf, model.state_dict())
             record["from_hf"], _ = followed(copy.copy(adapter).from_hf, made)

@@ -9,7 +9,7 @@ from itertools import product
 from typing import TYPE_CHECKING
 
 from automodel_lint.inference.classes import MethodView
-from automodel_lint.inference.construction.conversion import Given, common_shape, key_map
+from automodel_lint.inference.construction.conversion import Given, common_shape, key_map, pattern, real
 from automodel_lint.inference.construction.heap import Conditions, merged
 from automodel_lint.inference.construction.values import ABSENT, Choice, Obj, Value
 from automodel_lint.inference.key_map import Key, KeyMap
@@ -89,7 +89,7 @@ class Adapter:
     @cached_property
     def to_hf(self) -> KeyMap:
         """What ``to_hf``, called as for saving, makes of every name of the model."""
-        return self._map("to_hf", [_given(name, variants) for name, variants in self.natives.items()])
+        return _by_name(self._map("to_hf", [_given(name, variants) for name, variants in self.natives.items()]))
 
     @cached_property
     def from_hf(self) -> KeyMap:
@@ -97,20 +97,28 @@ class Adapter:
 
         Where these names depend on the config, both directions are followed on the same side of its conditions.
         """
+        return _by_name(self._back)
+
+    @cached_property
+    def _back(self) -> KeyMap:
         made: dict[str, list[Key]] = {}
         invented: dict[str, None] = {}
-        worlds = _worlds(self.to_hf)
-        for world in worlds:
-            names: dict[str, list[Conditions]] = {}
-            for key in self.to_hf.keys.values():
-                for name in _names_in(key, world):
-                    names.setdefault(name, []).extend(t.conditions for t in self.natives[key.name])
-            given = [Given(name, tuple(conditions)) for name, conditions in names.items()]
+        for world in _worlds(self.to_hf):
+            given = [Given(pattern(n), tuple(when), spelled=n) for n, when in self._checkpoint(world).items()]
             found = self._map("from_hf", given, world)
             invented |= dict.fromkeys(found.invented)
             for name, key in found.keys.items():
                 made.setdefault(name, []).append(key)
         return KeyMap({name: _together(keys) for name, keys in made.items()}, tuple(invented))
+
+    def _checkpoint(self, world: Conditions) -> dict[str, list[Conditions]]:
+        """The names in a checkpoint that ``to_hf`` writes on one side of some conditions, and when they are there."""
+        names: dict[str, list[Conditions]] = {real(name): [()] for name in self.to_hf.invented}
+        for key in self.to_hf.keys.values():
+            sides = [image for image in key.images if merged(image.conditions, world) is not None]
+            for name in sides[0].spelled if sides else ():
+                names.setdefault(name, []).extend(t.conditions for t in self.natives[key.name])
+        return names
 
     def _map(self, method: str, given: list[Given], conditions: Conditions = ()) -> KeyMap:
         project = self.model.project
@@ -122,13 +130,18 @@ class Adapter:
 
         Both directions are followed for these. What is left out of a checkpoint on purpose is not among them.
         """
-        return [key for key in self.to_hf.keys.values() if key.all_names and key.followed and self._is_lost(key)]
+        return [key for key in self.to_hf.keys.values() if self.comes_back(key) is False]
 
-    def _is_lost(self, key: Key) -> bool:
-        back = [self.from_hf.keys.get(name) for name in key.all_names]
-        if not all(k is not None and k.followed for k in back):
-            return False
-        return not any(matches(name, key.name) for k in back if k is not None for name in k.all_names)
+    def comes_back(self, key: Key) -> bool | None:
+        """Tell whether ``from_hf`` can make a name of the model of what ``to_hf`` makes of it; ``None`` if it is open.
+
+        It is open, too, where nothing comes out.
+        """
+        back = [self._back.keys.get(name) for image in key.images for name in image.spelled]
+        if any(k is not None and any(matches(n, key.name) for n in k.all_names) for k in back):
+            return True
+        surely = bool(back) and key.followed and all(k is not None and k.followed for k in back)
+        return False if surely else None
 
 
 def _given(name: str, variants: list[Tensor]) -> Given:
@@ -148,13 +161,18 @@ def _worlds(found: KeyMap) -> list[Conditions]:
     return [tuple(map(Condition, texts, sides)) for sides in product((True, False), repeat=len(texts))]
 
 
-def _names_in(key: Key, world: Conditions) -> list[str]:
-    """The names that come out of a name on one side of some conditions."""
-    return [name for image in key.images if merged(image.conditions, world) is not None for name in image.names]
+def _by_name(found: KeyMap) -> KeyMap:
+    """A map by pattern: names that differ in nothing but the number for an index are one."""
+    groups: dict[str, list[Key]] = {}
+    for key in found.keys.values():
+        groups.setdefault(key.name, []).append(key)
+    return KeyMap({name: _together(keys) for name, keys in groups.items()}, found.invented)
 
 
 def _together(keys: list[Key]) -> Key:
-    """One name in several worlds."""
+    """One name in several worlds, or of several tensors."""
+    if len(keys) == 1:
+        return keys[0]
     images = {i.names: i for k in keys for i in k.images}
     first = next((k for k in keys if k.reason), keys[0])
     return Key(first.name, tuple(images.values()), first.reason, first.place)

@@ -13,10 +13,14 @@ from automodel_lint.inference.module_tree import Condition, Place
 
 @dataclass(frozen=True)
 class Image:
-    """One set of names that comes out of a name, and what must hold of the config for it."""
+    """One set of names that comes out of a name, and what must hold of the config for it.
+
+    ``spelled`` are the names with the numbers that stood for their indices.
+    """
 
     names: tuple[str, ...]
     conditions: tuple[Condition, ...] = ()
+    spelled: tuple[str, ...] = ()
 
 
 @dataclass(eq=False)

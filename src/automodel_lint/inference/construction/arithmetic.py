@@ -4,16 +4,15 @@ from __future__ import annotations
 
 import ast
 import operator
-import zlib
 from collections.abc import Callable
 from dataclasses import replace
 from typing import Any
 
 from automodel_lint.inference.construction import payload
+from automodel_lint.inference.construction.indices import as_index, shifted
 from automodel_lint.inference.construction.plain_data import python_of
 from automodel_lint.inference.construction.truth import shortened, text_of
 from automodel_lint.inference.construction.values import (
-    ANY_INDEX,
     UNKNOWN,
     Index,
     Known,
@@ -75,7 +74,7 @@ def combined(left: Seq, right: Seq, sign: str) -> Value:
 
 def _constant(function: Callable[[Any, Any], Any], left: Any, right: Any) -> Value:
     if isinstance(left, Index) or isinstance(right, Index):
-        return _index(_safe(function, left, right))
+        return as_index(_safe(function, left, right))
     sizes = [v for v in (left, right) if isinstance(v, (int, float))]
     if any(abs(v) > _BIGGEST for v in sizes) and function in (operator.pow, operator.mul):
         return (
@@ -91,23 +90,6 @@ def _safe(function: Callable[[Any, Any], Any], left: Any, right: Any) -> Value:
         return Known(function(left, right))
     except (TypeError, ValueError, ArithmeticError, MemoryError):
         return UNKNOWN
-
-
-def _index(value: Value) -> Value:
-    """What is computed with an index is one, too, or a number that nobody knows."""
-    number = value.value if isinstance(value, Known) else None
-    if not isinstance(number, int):
-        return value if isinstance(number, str) else Thing("index")
-    return Known(Index(number)) if abs(number) >= _BIGGEST else Thing("index")
-
-
-def _shifted(left: Value, right: Value, sign: str, text: str) -> Value | None:
-    """An index and a number of the config: another index."""
-    if sign not in ("+", "-", "*", "//") or not any(
-        isinstance(v, Known) and isinstance(v.value, Index) for v in (left, right)
-    ):
-        return None
-    return Known(Index(ANY_INDEX + 1000 + zlib.crc32(text.encode()) % 1000))
 
 
 def _repeated(row: Seq, count: Value) -> Value:
@@ -127,9 +109,9 @@ def _expression(left: Value, right: Value, sign: str, expr: ast.BinOp) -> Value:
     if isinstance(left, Known) and isinstance(left.value, str) and sign == "%":
         return Thing(ast.unparse(expr))
     text = f"{_operand(left, expr.left, sign)} {sign} {_operand(right, expr.right, sign)}"
-    shifted = _shifted(left, right, sign, text)
-    if shifted is not None:
-        return shifted
+    index = shifted(left, right, sign, text)
+    if index is not None:
+        return index
     pattern = "*"
     if sign == "+" and any(isinstance(v, Known) and isinstance(v.value, str) for v in (left, right)):
         pattern = _pattern(left) + _pattern(right)

@@ -42,12 +42,19 @@ _INDEX = re.compile(r"\d{7,}")
 
 @dataclass(eq=False)
 class Given:
-    """A tensor that goes in: its name (a pattern), and what is known of it."""
+    """A tensor that goes in: its name (a pattern), and what is known of it.
+
+    ``spelled`` is the name with a number for every index, where it is known which.
+    """
 
     name: str
     conditions: tuple[Conditions, ...] = ((),)
     shape: str | None = None
     dtype: Dtype | None = None
+    spelled: str = ""
+
+    def __post_init__(self) -> None:
+        self.spelled = self.spelled or real(self.name)
 
 
 class Converter(Interpreter):
@@ -81,10 +88,13 @@ def key_map(
     given: Iterable[Given],
     conditions: Conditions = (),
 ) -> KeyMap:
-    """Return what a method of an adapter makes of a state dict where some conditions on the config hold."""
+    """Return what a method of an adapter makes of a state dict where some conditions on the config hold.
+
+    The keys of the map are the names as spelled: with a number for every index.
+    """
     given = list(given)
     run = Converter(classes, torch_names)
-    state = Map({real(g.name): _tensor(g, adapter.place) for g in given})
+    state = Map({g.spelled: _tensor(g, adapter.place) for g in given})
     found, reason = _Reading(run), None
     try:  # read off on the spot: afterwards everything is as before, the state dict that came in as well
         run.heap.fork([(conditions, (), lambda: found.result(_called(run, adapter, method, state), ()))])
@@ -94,7 +104,7 @@ def key_map(
         reason = f"{method} is nested too deeply to be followed"
     keys = {}
     for one in given:
-        keys[one.name] = found.key(one, reason)
+        keys[one.spelled] = found.key(one, reason)
     return KeyMap(keys, tuple(dict.fromkeys(pattern(name) for name in found.invented)))
 
 
@@ -120,7 +130,7 @@ def pattern(name: str) -> str:
 
 
 def _tensor(given: Given, place: Place) -> TensorValue:
-    return TensorValue(given.dtype, given.shape, place, names={given.name})
+    return TensorValue(given.dtype, given.shape, place, names={given.spelled})
 
 
 def _called(run: Converter, adapter: Obj, method: str, state: Map) -> Value:
@@ -173,8 +183,8 @@ class _Reading:
 
     def key(self, given: Given, reason: str | None) -> Key:
         """Return what came out of a name."""
-        made = self.made.get(given.name, [])
-        if given.name in self.unknown:
+        made = self.made.get(given.spelled, [])
+        if given.spelled in self.unknown:
             reason = reason or "a name that comes out of it cannot be told"
         if not made:
             reason = reason or self.lost
@@ -186,7 +196,7 @@ class _Reading:
     def _place(self, given: Given, made: list[tuple[str, Conditions]]) -> Place | None:
         for key, _ in made:
             place = self.run.texts_made.get(key)
-            if place is not None and key != real(given.name):
+            if place is not None and key != given.spelled:
                 return place
         return None
 
@@ -208,11 +218,15 @@ def _images(made: list[tuple[str, Conditions]], possible: tuple[Conditions, ...]
         if not _agrees(chosen) or not any(merged(chosen, p) is not None for p in possible):
             continue
         facts = dict(chosen)
-        names = [pattern(key) for key, cs in made if all(holds(c.text, facts) is c.holds for c in cs)]
+        names = [key for key, cs in made if all(holds(c.text, facts) is c.holds for c in cs)]
         found.setdefault(tuple(sorted(set(names))), []).append(chosen)
     if len(found) == 1:
-        return (Image(next(iter(found))),)
-    return tuple(Image(names, _shown(c)) for names, group in found.items() for c in _resolved(group))
+        return (_image(next(iter(found))),)
+    return tuple(_image(names, _shown(c)) for names, group in found.items() for c in _resolved(group))
+
+
+def _image(spelled: tuple[str, ...], conditions: Conditions = ()) -> Image:
+    return Image(tuple(dict.fromkeys(map(pattern, spelled))), conditions, spelled)
 
 
 @lru_cache(maxsize=4096)

@@ -204,6 +204,11 @@ class Expressions:
             pairs = zip(values, expr.ops, values[1:], strict=False)
             results = [compared(a, op, b, expr, self.heap) for a, op, b in pairs]
             return TRUE if all(r is TRUE for r in results) else FALSE
+        if self.run.converting:
+            pairs = zip(values, expr.ops, values[1:], strict=False)
+            results = [compared(a, op, b, expr, self.heap) for a, op, b in pairs]
+            if FALSE in results or all(r is TRUE for r in results):
+                return FALSE if FALSE in results else TRUE
         if len(values) == 3 and all(isinstance(op, (ast.Lt, ast.LtE)) for op in expr.ops):
             middle = values[1]
             if isinstance(middle, Known) and isinstance(middle.value, Index):  # from the first to the last: any index

@@ -5,9 +5,10 @@ from __future__ import annotations
 import ast
 import operator
 import re
-from collections.abc import Callable, Iterable
+from collections.abc import Callable
 from typing import Any
 
+from automodel_lint.inference.construction import indices
 from automodel_lint.inference.construction.heap import Heap, choice, merged
 from automodel_lint.inference.construction.values import (
     ABSENT,
@@ -219,11 +220,14 @@ def _decided(left: Value, op: ast.cmpop, right: Value) -> bool | None:
         return None if found is None else found is isinstance(op, ast.In)
     if isinstance(left, Known) and isinstance(right, Known):
         if isinstance(left.value, Index) or isinstance(right.value, Index):
-            return _indices(left.value, op, right.value)
+            return indices.compared_as_index(left.value, op, right.value)
         try:
             return bool(_COMPARE[type(op)](left.value, right.value))
         except TypeError:
             return None
+    within = indices.against_count(left, op, right)
+    if within is not None:
+        return within
     if isinstance(op, (ast.Eq, ast.NotEq)) and (_counts_all(left, right) or _counts_all(right, left)):
         return isinstance(op, ast.Eq)
     if isinstance(op, (ast.Is, ast.IsNot, ast.Eq, ast.NotEq)):
@@ -242,7 +246,7 @@ def _holds(row: Seq, wanted: Any) -> bool | None:
     known = [k.value for k in row.items if isinstance(k, Known)]
     if wanted in known:
         return True
-    return False if len(known) == len(row.items) and not row.star and not _may_be(wanted, known) else None
+    return False if len(known) == len(row.items) and not row.star and not indices.may_be(wanted, known) else None
 
 
 def _holds_key(table: Map, key: Any) -> bool | None:
@@ -255,28 +259,7 @@ def _holds_key(table: Map, key: Any) -> bool | None:
         return None
     if found is not ABSENT:
         return True
-    return None if any(isinstance(k, Pattern) for k in table.slots) or _may_be(key, table.slots) else False
-
-
-def _may_be(index: Any, numbers: Iterable[Any]) -> bool:
-    """Whether an index may be one of some written numbers."""
-    return isinstance(index, Index) and any(isinstance(n, int) and not isinstance(n, Index) for n in numbers)
-
-
-def _indices(left: Any, op: ast.cmpop, right: Any) -> bool | None:
-    """An index is itself and not less than nothing; whether it is the first, or beyond another, is open."""
-    if isinstance(op, (ast.In, ast.NotIn)):
-        numbers = list(right) if isinstance(right, (list, tuple, set, frozenset, range)) and len(right) < 10**4 else [0]
-        found = True if left in numbers else (None if _may_be(left, numbers) else False)
-        return None if found is None else found is isinstance(op, ast.In)
-    if not isinstance(left, int) or not isinstance(right, int):
-        return isinstance(op, (ast.NotEq, ast.IsNot))
-    if left == right and isinstance(op, (ast.Eq, ast.NotEq)):
-        return isinstance(op, ast.Eq)
-    for number, other, signs in ((left, right, (ast.GtE, ast.Lt)), (right, left, (ast.LtE, ast.Gt))):
-        if isinstance(number, Index) and not isinstance(other, Index) and other <= 0 and isinstance(op, signs):
-            return isinstance(op, signs[0])
-    return None
+    return None if any(isinstance(k, Pattern) for k in table.slots) or indices.may_be(key, table.slots) else False
 
 
 def _identity(left: Value, right: Value) -> bool | None:
