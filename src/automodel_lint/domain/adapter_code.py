@@ -13,6 +13,7 @@ from automodel_lint.domain.model_class import ModelClass
 from automodel_lint.findings import Finding, Severity
 from automodel_lint.inference.bindings import nodes_on
 from automodel_lint.inference.classes import FunctionView, MethodView
+from automodel_lint.inference.module_tree import Place
 from automodel_lint.inference.names import ClassEntity, FunctionEntity, Scope
 from automodel_lint.source import Dep, remembered
 
@@ -144,6 +145,17 @@ def finding_in(
         severity=severity,
         related=(tree.relative(model.path),) if path != model.path else (),
     )
+
+
+def finding_at_place(model: ModelClass, adapter: Adapter, place: Place | None, **fields: Any) -> Finding:
+    """Return a finding at a place in an adapter's own code, at its class where it has none."""
+    if place is not None and model.project.model_package(place.path) is not None:
+        line = place.line
+        for view in code_of(model, adapter):
+            if module_path(view) == place.path and view.node.lineno <= line <= (view.node.end_lineno or line):
+                return finding_in(model, view, place.node, **fields)
+    assert adapter.entity is not None
+    return finding_at_class(model, adapter.entity, **fields)
 
 
 def finding_at_class(model: ModelClass | LooseAdapter, cls: ClassEntity, **fields: Any) -> Finding:

@@ -9,7 +9,7 @@ from collections.abc import Iterable, Iterator
 from automodel_lint.domain.adapter import Adapter
 from automodel_lint.domain.model_class import ModelClass
 from automodel_lint.inference.bindings import parts_of, statements_here
-from automodel_lint.inference.module_tree import PARAMETER, ModuleNode
+from automodel_lint.inference.module_tree import PARAMETER, ModuleNode, Place
 from automodel_lint.inference.names import all_arguments
 
 _INNER = ("model", "language_model", "text_model", "thinker", "backbone", "transformer")  # what only holds the parts
@@ -65,8 +65,21 @@ def images(adapter: Adapter, method: str, names: Iterable[str]) -> dict[str, tup
 
     ``None`` for a name where the source leaves that open.
     """
+    from automodel_lint.inference.construction.conversion import Given, key_map, pattern
+
+    project, given = adapter.model.project, [Given(name) for name in names]
+    keys = key_map(project.classes, project.torch_names, adapter.made, method, given).keys
+    found: dict[str, tuple[str, ...] | None] = {}
+    for one in given:
+        key = keys[one.spelled]
+        found[one.name] = tuple(pattern(name) for name in key.images[0].names) if key.decided else None
+    return found
+
+
+def made_at(adapter: Adapter, method: str, name: str) -> Place | None:
+    """Return where one direction of an adapter puts together what becomes of a name."""
     from automodel_lint.inference.construction.conversion import Given, key_map
 
-    project = adapter.model.project
-    found = key_map(project.classes, project.torch_names, adapter.made, method, [Given(name) for name in names])
-    return {name: key.images[0].names if key.decided else None for name, key in found.keys.items()}
+    project, given = adapter.model.project, Given(name)
+    found = key_map(project.classes, project.torch_names, adapter.made, method, [given])
+    return found.keys[given.spelled].place

@@ -5,11 +5,13 @@ from __future__ import annotations
 import ast
 from collections.abc import Iterator
 
-from automodel_lint.domain.adapter_code import finding_at_class, finding_in
+from automodel_lint.domain.adapter_code import finding_at_class, finding_at_place, finding_in
 from automodel_lint.domain.adapter_methods import lacking, unlike_whole
 from automodel_lint.domain.expert_order import text_sorts
+from automodel_lint.domain.fp32_holders import unrouted_holder
 from automodel_lint.domain.invented_tensors import invented
 from automodel_lint.domain.loose_adapter import LooseAdapter
+from automodel_lint.domain.lora_keys import blind_quantisation, blind_rename
 from automodel_lint.domain.lost_keys import lost_keys, suspects
 from automodel_lint.domain.mesh_reads import half_cut_experts, mesh_reads
 from automodel_lint.domain.model_class import ModelClass
@@ -26,6 +28,33 @@ def adapter_incomplete(model: ModelClass | LooseAdapter) -> Iterator[Finding]:
         if missing and (isinstance(model, ModelClass) or model.must_be_complete):
             names = " and ".join(f"`{name}`" for name in missing)
             yield finding_at_class(model, cls, missing=names)
+
+
+@rule("NAM503")
+def adapter_lora_blind(model: ModelClass) -> Iterator[Finding]:
+    for adapter in model.adapters:
+        blind = blind_rename(model, adapter)
+        if blind is None:
+            continue
+        fault = f"renames `{blind.weight}` to `{blind.saved}`"
+        advice = "rename behind an outer `base_model.model.` as well"
+        if not blind.lora_saved:
+            fault += f" and leaves out its LoRA tensor, `{blind.lora}`"
+        elif blind.is_alone:
+            fault += f", but not its LoRA tensor, `{blind.lora}`, in any direction"
+        else:
+            fault += f" and saves its LoRA tensor as `{blind.lora_saved}`"
+            advice = "keep `base_model.model.` in front and rename all of the rest, or nothing"
+        yield finding_at_place(model, adapter, blind.place, fault=fault, advice=advice)
+
+
+@rule("NAM503")
+def adapter_quantises_lora(model: ModelClass | LooseAdapter) -> Iterator[Finding]:
+    for adapter in model.adapters:
+        for view in blind_quantisation(model, adapter):
+            fault = "takes every name that ends in `.weight`, those of LoRA too"
+            advice = "leave out what holds `.lora_`"
+            yield finding_in(model, view, view.node, Severity.WARNING, fault=fault, advice=advice)
 
 
 @rule("NAM504")
@@ -74,6 +103,17 @@ def adapter_mesh_rank(model: ModelClass | LooseAdapter) -> Iterator[Finding]:
             fault = f"cuts out the experts of a rank with `{ast.unparse(node)}` and nothing by `ep_shard`"
             advice = 'cut the second dimension too, by size and rank of `get_submesh(device_mesh, ("ep_shard",))`'
             yield finding_in(model, view, node, Severity.WARNING, fault=fault, advice=advice)
+
+
+@rule("NAM513")
+def fp32_holder_unrouted(model: ModelClass) -> Iterator[Finding]:
+    for adapter in model.adapters:
+        found = unrouted_holder(model, adapter)
+        if found is not None and adapter.entity is not None:
+            fault = f"saves `{found.name}` as `{found.saved}`"
+            if not found.kept:
+                fault += " and does not load it back from there"
+            yield finding_at_class(model, adapter.entity, fault=fault)
 
 
 @rule("NAM512")

@@ -1,0 +1,188 @@
+"""Whether an adapter treats the tensors of LoRA as it treats the weights that they belong to.
+
+A PEFT run sends ``base_model.model.<module>.lora_A.weight`` through the same conversions as ``<module>.weight``.
+"""
+
+from __future__ import annotations
+
+import ast
+import re
+from collections.abc import Iterator
+from typing import NamedTuple
+
+from automodel_lint.domain.adapter import Adapter
+from automodel_lint.domain.adapter_code import LOADING, SAVING, SINGLE, code_of, module_path, nodes_with
+from automodel_lint.domain.adapter_names import images, made_at
+from automodel_lint.domain.loose_adapter import Alone, LooseAdapter
+from automodel_lint.domain.model_class import ModelClass
+from automodel_lint.inference.bindings import dotted
+from automodel_lint.inference.classes import MethodView
+from automodel_lint.inference.module_tree import Place
+from automodel_lint.inference.names import Value as Bound
+
+OUTER = "base_model.model."
+_LORA = ".lora_A.weight"
+_WEIGHT = ".weight"
+# How a name is tested or changed at its beginning or end; what ``replace`` does holds for every name.
+_ANCHORED = re.compile(
+    r"removeprefix\(|\[len\(|\[\d+:\]|PREFIX\w* \+|\.[\"'] \+|"
+    r"\bre\.\w+\(|\.(?:subn?|fullmatch)\(|startswith\([\"'(]|\.weight[\"'$]"
+)
+_MENTIONS = re.compile(r"lora_|_lora|base_model\\?\.", re.I)
+_LAYERS = re.compile(r"\.(?:layers|blocks|h)\.")
+_OTHER_SENSES = re.compile(r"vis|vit|audio|image|projector|aligner|mtp")
+_QUANTISES = re.compile(r"quant|fp8|fp4|int8|int4", re.I)
+
+
+class LoraBlind(NamedTuple):
+    """One rename that LoRA misses: the weight, what it becomes, and what becomes of its LoRA tensor; where it is."""
+
+    weight: str
+    saved: str
+    lora: str
+    lora_saved: str
+    place: Place | None
+
+    @property
+    def is_alone(self) -> bool:
+        """Whether the LoRA tensor keeps its name."""
+        return self.lora_saved == self.lora
+
+
+def blind_rename(model: ModelClass, adapter: Adapter) -> LoraBlind | None:
+    """Return a projection of the decoder whose weight is renamed, and whose LoRA tensors are not, or half, or lost.
+
+    Left alone they may be on purpose: a PEFT adapter is named after the modules of transformers, not after the
+    checkpoint. That is a fault only where shared code serves LoRA, the adapter itself has no word about it, and the
+    names of the checkpoint are not taken for LoRA either.
+    """
+    code = code_of(model, adapter)
+    own, modules = [view for view in code if _is_own(model, view)], _projections(model)
+    saving = (view for view in code_of(model, adapter, SAVING, SINGLE) if _is_own(model, view))
+    if not modules or not any(_renames(view) for view in saving):
+        return None
+    plain = images(adapter, SAVING, [m + _WEIGHT for m in modules])
+    targets = {m: _target(plain[m + _WEIGHT], m) for m in modules}
+    renamed = {m: new for m, new in targets.items() if new and list(targets.values()).count(new) == 1}
+    saved = images(adapter, SAVING, [_lora(m) for m in renamed]) if renamed else {}
+    missed = {m: saved[_lora(m)] for m, new in renamed.items() if saved[_lora(m)] not in (None, (_lora(new),))}
+    knows = any(_holds(view, _MENTIONS) for view in own)
+    module = next((m for m, names in missed.items() if _is_mangled(adapter, m, names or (), knows)), None)
+    served = not knows and any(_holds(view, _MENTIONS) for view in code)
+    if module is None and served and missed.keys() == renamed.keys():
+        module = next((m for m in missed if not _is_taken(adapter, m, renamed[m])), None)
+    if module is None:
+        return None
+    written = " and ".join(missed[module] or ())
+    place = made_at(adapter, SAVING, module + _WEIGHT)
+    return LoraBlind(module + _WEIGHT, renamed[module] + _WEIGHT, _lora(module), written, place)
+
+
+def _lora(module: str) -> str:
+    return f"{OUTER}{module}{_LORA}"
+
+
+def _is_mangled(adapter: Adapter, module: str, names: tuple[str, ...], knows: bool) -> bool:
+    """Whether LoRA tensors are saved under names that are neither the model's nor the checkpoint's.
+
+    An adapter that knows of LoRA may have names of its own for them, if it takes them back.
+    """
+    if names == (_lora(module),):
+        return False
+    if not knows or any(not name.startswith(OUTER) for name in names):
+        return True
+    back = images(adapter, LOADING, names)
+    return None not in back.values() and (_lora(module),) not in back.values()
+
+
+def _is_taken(adapter: Adapter, module: str, new: str) -> bool:
+    """Whether LoRA tensors are found under the names of the checkpoint (or that cannot be told)."""
+    return images(adapter, LOADING, [_lora(new)])[_lora(new)] in (None, (_lora(module),))
+
+
+def _projections(model: ModelClass) -> list[str]:
+    """The linear layers of one part of the decoder's block: what is fused has its neighbours with it."""
+    found: dict[str, dict[str, None]] = {}
+    for node in model.module_tree.nodes():
+        linear = node.type_name.endswith("Linear") and any(t.name == "weight" for t in node.tensors)
+        if linear and _LAYERS.search(node.fqn) and not _OTHER_SENSES.search(node.fqn):
+            found.setdefault(node.fqn.rpartition(".")[0], {})[node.fqn] = None
+    return [fqn for group in list(found.values())[:1] for fqn in group]
+
+
+def _target(made: tuple[str, ...] | None, module: str) -> str | None:
+    """What a module is called in the checkpoint, if its weight alone goes there under another name."""
+    if made is None or len(made) != 1 or not made[0].endswith(_WEIGHT):
+        return None
+    new = made[0].removesuffix(_WEIGHT)
+    return new if new != module else None
+
+
+def _renames(view: MethodView) -> bool:
+    """Whether a function may change the beginning or the end of a name (not for what a caller excludes)."""
+    lines = view.classes.tree.lines(module_path(view))[view.node.lineno - 1 : view.node.end_lineno]
+    anchored = any(_ANCHORED.search(line) and "exclude" not in line for line in lines)
+    return anchored and not _QUANTISES.search(view.node.name)
+
+
+def _is_own(model: ModelClass | LooseAdapter, view: MethodView) -> bool:
+    return model.project.model_package(module_path(view)) is not None
+
+
+def _holds(view: MethodView, wanted: re.Pattern[str]) -> bool:
+    lines = view.classes.tree.lines(module_path(view))[view.node.lineno - 1 : view.node.end_lineno]
+    return any(wanted.search(line) for line in lines)
+
+
+# -- quantisation ----------------------------------------------------------------------------------------------------
+
+
+def blind_quantisation(model: ModelClass | LooseAdapter, adapter: Adapter | Alone) -> Iterator[MethodView]:
+    """Yield the tests for what is quantised that take every name ending in ``.weight``, those of LoRA too."""
+    code = code_of(model, adapter, SAVING, SINGLE)
+    if not any(_holds(view, _MENTIONS) for view in code):
+        return
+    for view in code:
+        if _QUANTISES.search(view.node.name) and _is_own(model, view) and _takes_weights(view):
+            callers = [
+                caller for caller, _ in nodes_with(code, re.compile(rf"\b{view.node.name}\(")) if caller is not view
+            ]
+            if not any(_excludes_lora(caller) for caller in callers):
+                yield view
+
+
+def _takes_weights(view: MethodView) -> bool:
+    """``if not key.endswith(".weight"): return False``, or the same as one expression, and nothing of LoRA."""
+    ends = any(
+        isinstance(node, ast.Call)
+        and isinstance(node.func, ast.Attribute)
+        and node.func.attr == "endswith"
+        and any(isinstance(a, ast.Constant) and a.value == _WEIGHT for a in node.args)
+        for node in view.walk()
+    )
+    returns = [node.value for node in view.walk() if isinstance(node, ast.Return) and node.value is not None]
+    decides = bool(returns) and all(_is_decision(value) for value in returns)
+    return ends and decides and not _excludes_lora(view)
+
+
+def _is_decision(expr: ast.expr) -> bool:
+    if isinstance(expr, ast.Constant):
+        return isinstance(expr.value, bool)
+    if isinstance(expr, ast.BoolOp):
+        return all(_is_decision(value) for value in expr.values)
+    calls = isinstance(expr, ast.Call) and (
+        dotted(expr.func) in ("any", "all", "bool") or getattr(expr.func, "attr", "") in ("endswith", "startswith")
+    )
+    return calls or isinstance(expr, ast.Compare) or (isinstance(expr, ast.UnaryOp) and isinstance(expr.op, ast.Not))
+
+
+def _excludes_lora(view: MethodView) -> bool:
+    """Whether a function has a word about LoRA, in itself or in a table that it looks into."""
+    if _holds(view, re.compile(r"[\"'][^\"']*lora_?[^\"']*[\"']")):
+        return True
+    for node in view.walk():
+        if isinstance(node, ast.Name) and isinstance(node.ctx, ast.Load) and node.id.isupper():
+            for entity in view.classes.names.resolve(node, view.scope):
+                if isinstance(entity, Bound) and "lora" in ast.unparse(entity.expr):
+                    return True
+    return False
