@@ -5,6 +5,7 @@ from __future__ import annotations
 import ast
 import re
 from collections.abc import Iterable, Iterator
+from dataclasses import replace
 from typing import Any
 
 from automodel_lint.domain.adapter import Adapter
@@ -12,7 +13,7 @@ from automodel_lint.domain.loose_adapter import Alone, LooseAdapter
 from automodel_lint.domain.model_class import ModelClass
 from automodel_lint.findings import Finding, Severity
 from automodel_lint.inference.bindings import nodes_on
-from automodel_lint.inference.classes import FunctionView, MethodView
+from automodel_lint.inference.classes import FunctionView, Member, MethodView
 from automodel_lint.inference.module_tree import Place
 from automodel_lint.inference.names import ClassEntity, FunctionEntity, Scope
 from automodel_lint.source import Dep, remembered
@@ -26,6 +27,7 @@ _Called = tuple[list[str], list[str], list[MethodView]]
 _CALLED = re.compile(r"(?<![\w.)\]\"'])([A-Za-z_][\w.]*)\(")
 _WORD = re.compile(r"\w+")
 _LIBRARIES = frozenset({"torch", "re", "os", "gc", "logging", "logger"})
+_LONGEST = 60
 _MOST = 120  # functions that are looked into behind one adapter
 
 
@@ -156,6 +158,18 @@ def finding_at_place(model: ModelClass, adapter: Adapter, place: Place | None, *
                 return finding_in(model, view, place.node, **fields)
     assert adapter.entity is not None
     return finding_at_class(model, adapter.entity, **fields)
+
+
+def finding_at_value(model: ModelClass | LooseAdapter, member: Member, **fields: Any) -> Finding:
+    """Return a finding at what an adapter class assigns in its body."""
+    found = finding_at_class(model, member.owner, **fields)
+    return replace(found, span=model.project.tree.span(member.owner.module.path, member.binding.node))
+
+
+def shown(node: ast.AST) -> str:
+    """Return code as a message shows it: in one line, and not all of a long one."""
+    text = ast.unparse(node).split("\n")[0]
+    return text if len(text) <= _LONGEST else f"{text[: _LONGEST - 1]}…"
 
 
 def finding_at_class(model: ModelClass | LooseAdapter, cls: ClassEntity, **fields: Any) -> Finding:

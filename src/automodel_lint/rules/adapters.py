@@ -5,7 +5,7 @@ from __future__ import annotations
 import ast
 from collections.abc import Iterator
 
-from automodel_lint.domain.adapter_code import finding_at_class, finding_at_place, finding_in
+from automodel_lint.domain.adapter_code import finding_at_class, finding_at_place, finding_at_value, finding_in, shown
 from automodel_lint.domain.adapter_methods import lacking, unlike_whole
 from automodel_lint.domain.expert_order import text_sorts
 from automodel_lint.domain.fp32_holders import unrouted_holder
@@ -13,6 +13,7 @@ from automodel_lint.domain.invented_tensors import invented
 from automodel_lint.domain.loose_adapter import LooseAdapter
 from automodel_lint.domain.lora_keys import blind_quantisation, blind_rename
 from automodel_lint.domain.lost_keys import lost_keys, suspects
+from automodel_lint.domain.low_memory import claim, is_tested, rebuilt
 from automodel_lint.domain.mesh_reads import half_cut_experts, mesh_reads
 from automodel_lint.domain.model_class import ModelClass
 from automodel_lint.domain.name_dispatch import name_tests
@@ -95,14 +96,32 @@ def adapter_single_mismatch(model: ModelClass | LooseAdapter) -> Iterator[Findin
 def adapter_mesh_rank(model: ModelClass | LooseAdapter) -> Iterator[Finding]:
     for adapter in model.adapters:
         for read in mesh_reads(model, adapter):
-            fault = f"asks a mesh that may have several dimensions for `{ast.unparse(read.node)}`"
+            fault = f"asks a mesh that may have several dimensions for `{shown(read.node)}`"
             name = read.node.func.attr  # type: ignore[attr-defined]
             advice = f"name the dimension meant, `{name}(<dimension>)`, or ask the submesh that has only that one"
             yield finding_in(model, read.view, read.node, fault=fault, advice=advice)
         for view, node in half_cut_experts(model, adapter):
-            fault = f"cuts out the experts of a rank with `{ast.unparse(node)}` and nothing by `ep_shard`"
+            fault = f"cuts out the experts of a rank with `{shown(node)}` and nothing by `ep_shard`"
             advice = 'cut the second dimension too, by size and rank of `get_submesh(device_mesh, ("ep_shard",))`'
             yield finding_in(model, view, node, Severity.WARNING, fault=fault, advice=advice)
+
+
+@rule("NAM508")
+def low_memory_claim(model: ModelClass | LooseAdapter) -> Iterator[Finding]:
+    for adapter in model.adapters:
+        said = claim(model, adapter)
+        found = rebuilt(model, adapter, said) if said is not None else None
+        if said is not None and found is not None:
+            view, call = found
+            yield finding_at_value(model, said, method=view.node.name, call=shown(call))
+
+
+@rule("NAM509")
+def low_memory_untested(model: ModelClass | LooseAdapter) -> Iterator[Finding]:
+    for adapter in model.adapters:
+        said = claim(model, adapter)
+        if said is not None and said.owner is adapter.entity and not is_tested(model, adapter):
+            yield finding_at_value(model, said)
 
 
 @rule("NAM513")
@@ -120,14 +139,14 @@ def fp32_holder_unrouted(model: ModelClass) -> Iterator[Finding]:
 def adapter_expert_order(model: ModelClass | LooseAdapter) -> Iterator[Finding]:
     for adapter in model.adapters:
         for view, node in text_sorts(model, adapter):
-            yield finding_in(model, view, node, call=ast.unparse(node))
+            yield finding_in(model, view, node, call=shown(node))
 
 
 @rule("NAM510")
 def adapter_name_dispatch(model: ModelClass | LooseAdapter) -> Iterator[Finding]:
     for adapter in model.adapters:
         for view, node in name_tests(model, adapter):
-            yield finding_in(model, view, node, test=ast.unparse(node))
+            yield finding_in(model, view, node, test=shown(node))
 
 
 def _served_by(model: ModelClass | LooseAdapter) -> list[ClassEntity]:
