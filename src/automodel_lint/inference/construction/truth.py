@@ -221,6 +221,8 @@ def _decided(left: Value, op: ast.cmpop, right: Value) -> bool | None:
     if isinstance(left, Known) and isinstance(right, Known):
         if isinstance(left.value, Index) or isinstance(right.value, Index):
             return indices.compared_as_index(left.value, op, right.value)
+        if indices.of_one(left.value, op, right.value):
+            return None
         try:
             return bool(_COMPARE[type(op)](left.value, right.value))
         except TypeError:
