@@ -95,7 +95,8 @@ def _sign(row: Row, names: tuple[str, ...]) -> str:
 def _beside(native: str, sides: list[Side], column: int, width: int | None) -> Iterator[str]:
     """A native name with its signs and what they lead to; on lines of their own where they do not fit beside it."""
     longest = max((len(name) for _, names, _ in sides for name in names), default=0)
-    beside = width is None or (len(native) <= column and column + 4 + longest <= width)
+    room = column if longest or width is None else width - 4  # a sign alone needs no column
+    beside = width is None or (len(native) <= room and column + 4 + longest <= width)
     first, indent = (f"{native:{column}}  ", " " * (column + 2)) if beside else ("    ", "    ")
     if not beside:
         yield from _broken(native, width)

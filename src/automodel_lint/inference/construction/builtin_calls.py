@@ -89,6 +89,7 @@ class Builtins:
             "builtins.all": lambda a, k, p, f: self.run.reductions.all(a, p),
             "builtins.next": lambda a, k, p, f: self.run.reductions.next(a),
             "builtins.filter": lambda a, k, p, f: self.run.reductions.filter(a, p),
+            "functools.reduce": lambda a, k, p, f: self.run.reductions.reduce(a, p),
             "builtins.len": lambda a, k, p, f: self.run.reductions.length(a, p),
             "functools.partial": self._partial,
             "dataclasses.replace": self._replace,

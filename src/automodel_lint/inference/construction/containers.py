@@ -158,7 +158,8 @@ class Containers:
                     items[key.value] = value
                     self.heap.write(owner, "items", Row(tuple(items)))
             else:
-                self.heap.write(owner, "star", Row((value,)))
+                others = (*owner.items, *owner.star) if self.run.converting else ()
+                self.heap.write(owner, "star", Row((*others, value)))
                 self.heap.write(owner, "items", Row(()))
 
     def _put(self, owner: Map, key: Value, value: Value) -> Value:
@@ -182,6 +183,9 @@ class Containers:
         before = owner.slots.get(key)
         if not isinstance(key, Pattern) or before is None or before is ABSENT or before is value:
             return value
+        together = payload.together(before, value) if self.run.converting else None
+        if together is not None:
+            return together
         first = Condition(f"another {key}" if key != "*" else "another key")
         return choice([((first,), before), ((negated(first),), value)])
 

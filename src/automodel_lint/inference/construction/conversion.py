@@ -65,6 +65,7 @@ class Converter(Interpreter):
 
     def __init__(self, classes: Classes, torch_names: Names):
         super().__init__(classes, torch_names)
+        self.heap.converting = True
         self.texts_made: dict[str, Place] = {}
 
     def any_index(self) -> Value:

@@ -21,6 +21,7 @@ class Heap:
         self.facts: dict[str, bool] = {}
         self.equal: dict[str, str] = {}  # what surely equals which literal
         self.writes = 0
+        self.converting = False  # whether what stands for any number stands for one at least
         self._journals: list[tuple[int, dict[tuple[int, Any], tuple[Stored, Any, Value]]]] = []
 
     # -- slots --------------------------------------------------------------------------------------------------

@@ -15,6 +15,8 @@ from typing import Any
 from automodel_lint.inference.construction.values import ANY_INDEX, Index, Known, Thing, Value
 
 _BEHIND = ANY_INDEX + 1000  # an index behind the last layer
+_ANY = str(ANY_INDEX)
+_WRITTEN = re.compile(r"(?<=\.)\d+(?=\\?\.|$|\$)|^\d+(?=\\?\.)")
 _COUNT = (
     r"\(?config[\w.]*\.(?:num_hidden_layers|num_layers|n_layers|num_nextn_predict_layers|num_mtp_modules)(?: or 0)?\)?"
 )
@@ -84,3 +86,20 @@ def compared_as_index(left: Any, op: ast.cmpop, right: Any) -> bool | None:
         if isinstance(number, Index) and not isinstance(other, Index) and other <= 0 and isinstance(op, signs):
             return isinstance(op, signs[0])
     return None
+
+
+def for_any(text: str) -> str | None:
+    """Return a text that names one index (``layers.0.``) as it is for any; ``None`` if it names none."""
+    found = _WRITTEN.sub(str(ANY_INDEX), text)
+    return found if found != text else None
+
+
+def of_one(left: Any, op: ast.cmpop, right: Any) -> bool:
+    """Tell whether a comparison asks about one index of a name that stands for all: ``".layers.0." in key``."""
+    if not isinstance(left, str) or not isinstance(right, str) or (_ANY not in right and _ANY not in left):
+        return False
+    if isinstance(op, (ast.In, ast.NotIn)):
+        whole = for_any(left)
+        return whole is not None and whole in right
+    one, other = for_any(left), for_any(right)
+    return isinstance(op, (ast.Eq, ast.NotEq)) and ((one is not None and one == right) or (left == other))

@@ -55,6 +55,13 @@ def outcome(args: Iterable[Value], keywords: dict[str, Value], place: Place) -> 
     return TensorValue(None, None, place, names=names) if names is not None else None
 
 
+def together(before: Value, value: Value) -> TensorValue | None:
+    """Return what stands for all that is under names that cannot be told; ``None`` if it is no tensors."""
+    names = names_in((before, value))
+    single = value if isinstance(value, TensorValue) else before
+    return replace(single, names=set(names)) if names is not None and isinstance(single, TensorValue) else None
+
+
 def attribute(owner: TensorValue, name: str) -> Value:
     """Return an attribute of a tensor that is followed."""
     sizes = sizes_of(owner)

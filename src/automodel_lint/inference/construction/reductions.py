@@ -115,6 +115,17 @@ class Reductions:
                     kept[at].append(choice(sides))
         return Seq(*kept, self.run.depth)
 
+    def reduce(self, args: list[Value], place: Place) -> Value:
+        """Return ``functools.reduce(function, row, first)``."""
+        row = self.run.loops.elements(args[1], "") if len(args) > 1 else Seq((), [UNKNOWN])
+        items = [*args[2:3], *row.items]
+        if row.star or not items or any(isinstance(v, Choice) for v in row.items):
+            return UNKNOWN
+        value = items[0]
+        for item in items[1:]:
+            value = self.run.calls.apply(args[0], [value, item], {}, place)
+        return value
+
     def length(self, args: list[Value], place: Place) -> Value:
         """Return ``len(row)``; while a state dict is followed, one name stands for many, and no dict is counted."""
         return self.run.distributed(args, lambda row: self._length(row, place))

@@ -7,6 +7,7 @@ import re
 from typing import TYPE_CHECKING, Any
 
 from automodel_lint.inference.construction.frames import Frame
+from automodel_lint.inference.construction.indices import for_any
 from automodel_lint.inference.construction.plain_data import python_of
 from automodel_lint.inference.construction.truth import text_of
 from automodel_lint.inference.construction.values import (
@@ -15,10 +16,11 @@ from automodel_lint.inference.construction.values import (
     Known,
     Partial,
     Seq,
+    Test,
     Thing,
     Value,
 )
-from automodel_lint.inference.module_tree import Place
+from automodel_lint.inference.module_tree import Condition, Place
 
 if TYPE_CHECKING:
     from automodel_lint.inference.construction.interpreter import Interpreter
@@ -73,6 +75,8 @@ class Texts:
         words = {k: python_of(v) for k, v in keywords.items()}
         if name in ("startswith", "endswith"):
             given = [(ok, tuple(v) if isinstance(v, list) else v) for ok, v in given]
+        if self.run.converting and _asks_of_one(owner.value, name, [v for _, v in given]):
+            return Test(Condition(ast.unparse(place.node))) if name != "replace" else UNKNOWN
         if not all(ok for ok, _ in (*given, *words.values())):
             return Thing(f"{owner.value!r}.{name}()")
         try:
@@ -132,6 +136,8 @@ class Texts:
             if computes:
                 return self._substituted(name, compiled, repl, subject, int(words.get("count", 0)), place)
             found = getattr(compiled, name)(**words)
+            if self.run.converting and _matches_one(compiled, subject):
+                return UNKNOWN
         except (re.error, TypeError, ValueError, LookupError, RecursionError):
             return UNKNOWN
         return self.made(list(found) if name in _VIEWS else found, place)
@@ -210,6 +216,23 @@ class Texts:
             return Known(format(shown, spec.value))
         except (TypeError, ValueError):
             return UNKNOWN
+
+
+def _asks_of_one(text: object, name: str, args: list[object]) -> bool:
+    """Whether a method is asked about one index of a text that stands for all: ``key.startswith("layers.0.")``."""
+    if not isinstance(text, str) or name not in ("startswith", "endswith", "replace", "removeprefix", "removesuffix"):
+        return False
+    words = [w for a in args[:1] for w in (a if isinstance(a, (tuple, list)) else [a]) if isinstance(w, str)]
+    return any(whole in text for w in words if (whole := for_any(w)) is not None)
+
+
+def _matches_one(pattern: re.Pattern, subject: str) -> bool:
+    """Whether a pattern is about one index of a text that stands for all."""
+    whole = for_any(pattern.pattern)
+    try:
+        return whole is not None and re.search(whole, subject, pattern.flags) is not None
+    except re.error:
+        return False
 
 
 def of_pattern(owner: Thing, name: str, word: str) -> Value | None:

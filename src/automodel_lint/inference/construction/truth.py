@@ -137,6 +137,8 @@ def as_test(value: Value, text: str, heap: Heap) -> Value:
     truth = known_truth(value)
     if truth is not None:
         return TRUE if truth else FALSE
+    if heap.converting and isinstance(value, Seq) and any(not isinstance(v, Choice) for v in value.star):
+        return TRUE
     test = value if isinstance(value, Test) else Test(Condition(value.text if isinstance(value, Thing) else text))
     holds = heap.fact(test.condition)
     if holds is not None:
@@ -221,6 +223,8 @@ def _decided(left: Value, op: ast.cmpop, right: Value) -> bool | None:
     if isinstance(left, Known) and isinstance(right, Known):
         if isinstance(left.value, Index) or isinstance(right.value, Index):
             return indices.compared_as_index(left.value, op, right.value)
+        if indices.of_one(left.value, op, right.value):
+            return None
         try:
             return bool(_COMPARE[type(op)](left.value, right.value))
         except TypeError:
