@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import os
+import re
 import traceback
 from collections.abc import Callable, Iterable
 from dataclasses import dataclass, replace
@@ -153,12 +155,21 @@ class Engine:
         for path, registered in modules.items():
             units[f"module:{path}:{registered}"] = lambda p=path, r=registered: self._about_module(p, r)
         for path in self.checkout.model_files(self.tree):
-            if self.tree.holds(path, b"def from_hf(") or self.tree.holds(path, b"def to_hf("):
+            if self._may_be_loose(path, modules):
                 units[f"adapters:{path}"] = lambda p=path: self._about_adapters(p)
         for folder, names in packages.items():
             archs = tuple(dict.fromkeys(names))
             units[f"package:{folder}:{archs}"] = lambda f=folder, a=archs: self._about_package(f, a)
         return units
+
+    def _may_be_loose(self, path: str, modules: Iterable[str]) -> bool:
+        """Tell whether a file has an adapter class that no file with a registered class mentions."""
+        if not (self.tree.holds(path, b"def from_hf(") or self.tree.holds(path, b"def to_hf(")):
+            return False
+        folder = os.path.dirname(path)
+        users = sorted((m for m in modules if m != path), key=lambda m: os.path.dirname(m) != folder)
+        names = re.findall(rb"^class (\w+)", self.tree.read(path) or b"", re.M)
+        return any(not any(self.tree.holds(user, name) for user in users) for name in names)
 
     # Each of these imports what it needs: a warm run asks no rule and should not pay for them.
 

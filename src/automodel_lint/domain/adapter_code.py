@@ -4,9 +4,9 @@ from __future__ import annotations
 
 import ast
 import re
-from collections.abc import Iterable, Iterator
+from collections.abc import Callable, Iterator
 from dataclasses import replace
-from typing import Any
+from typing import Any, TypeVar
 
 from automodel_lint.domain.adapter import Adapter
 from automodel_lint.domain.loose_adapter import Alone, LooseAdapter
@@ -23,6 +23,7 @@ SAVING = "to_hf"
 SINGLE = "convert_single_tensor_to_hf"
 ENTRIES = (SAVING, LOADING, SINGLE)
 
+Answer = TypeVar("Answer")
 _Called = tuple[list[str], list[str], list[MethodView]]
 _CALLED = re.compile(r"(?<![\w.)\]\"'])([A-Za-z_][\w.]*)\(")
 _WORD = re.compile(r"\w+")
@@ -37,7 +38,28 @@ def code_of(model: ModelClass | LooseAdapter, adapter: Adapter | Alone, *entries
     Methods of the adapter and of those that it holds, whatever class they are inherited from; its properties; functions
     of the checkout that are called by name.
     """
-    return Code.of(model).reached(adapter.classes, entries or ENTRIES)
+    code = Code.of(model)
+    found = {v.node: v for entry in entries or ENTRIES for v in code.reached(adapter.classes, entry)}
+    return tuple(found.values())
+
+
+def asked(view: MethodView, question: Callable[[MethodView], Answer]) -> Answer:
+    """Return what a function says about itself; asked once, whoever runs it.
+
+    What adapters share is asked by each of them. The answer must not depend on who that is.
+    """
+    known = view.classes.__dict__.setdefault("_answers", {}).setdefault(question, {})
+    if view.node not in known:
+        with view.classes.tree.recording() as read:
+            known[view.node] = (question(view), frozenset(read))
+    else:
+        view.classes.tree.note(*known[view.node][1])
+    return known[view.node][0]
+
+
+def lines_of(view: MethodView) -> list[str]:
+    """Return the text of a function."""
+    return view.classes.tree.lines(module_path(view))[view.node.lineno - 1 : view.node.end_lineno]
 
 
 class Code:
@@ -51,12 +73,15 @@ class Code:
     @classmethod
     def of(cls, model: ModelClass | LooseAdapter) -> Code:
         """Return the one of the model's project."""
-        return model.project.__dict__.setdefault("_adapter_code", cls(model))
+        known = model.project.__dict__
+        if "_adapter_code" not in known:
+            known["_adapter_code"] = cls(model)
+        return known["_adapter_code"]
 
     @remembered
-    def reached(self, owners: tuple[ClassEntity, ...], entries: tuple[str, ...]) -> tuple[MethodView, ...]:
-        """Return the methods and functions that the entries of the classes can run."""
-        todo = [view for owner in owners for name in entries for view in self._methods(owner, name)]
+    def reached(self, owners: tuple[ClassEntity, ...], entry: str) -> tuple[MethodView, ...]:
+        """Return the methods and functions that one entry of the classes can run, the entry first."""
+        todo = [view for owner in owners for view in self._methods(owner, entry)]
         found: dict[ast.AST, MethodView] = {}
         while todo and len(found) < _MOST:
             view = todo.pop(0)
@@ -120,14 +145,11 @@ def module_path(view: MethodView) -> str:
     return view.scope.module.path if isinstance(view, FunctionView) else view.owner.module.path
 
 
-def nodes_with(views: Iterable[MethodView], wanted: re.Pattern[str]) -> Iterator[tuple[MethodView, ast.AST]]:
-    """Yield the nodes on the lines of some functions that match a pattern; functions inside are entered."""
-    for view in views:
-        first, last = view.node.lineno, view.node.end_lineno or view.node.lineno
-        lines = view.classes.tree.lines(module_path(view))[first - 1 : last]
-        hits = {number for number, line in enumerate(lines, first) if wanted.search(line)}
-        if hits:
-            yield from ((view, node) for node in nodes_on(view.node, hits))
+def nodes_with(view: MethodView, wanted: re.Pattern[str]) -> Iterator[ast.AST]:
+    """Yield the nodes on the lines of a function that match a pattern; functions inside are entered."""
+    hits = {number for number, line in enumerate(lines_of(view), view.node.lineno) if wanted.search(line)}
+    if hits:
+        yield from nodes_on(view.node, hits)
 
 
 def finding_in(

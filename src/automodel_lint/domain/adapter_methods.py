@@ -6,7 +6,7 @@ import ast
 from collections.abc import Iterator
 
 from automodel_lint.domain.adapter import Adapter
-from automodel_lint.domain.adapter_code import ENTRIES, SAVING, SINGLE, code_of
+from automodel_lint.domain.adapter_code import ENTRIES, SAVING, SINGLE, asked, code_of
 from automodel_lint.domain.loose_adapter import Alone, LooseAdapter
 from automodel_lint.domain.model_class import ModelClass
 from automodel_lint.inference.bindings import dotted, parts_of
@@ -41,7 +41,7 @@ def unlike_whole(model: ModelClass | LooseAdapter, adapter: Adapter | Alone) -> 
     if not _is_identity(single):
         return None
     for view in code_of(model, adapter, SAVING):
-        if view.node is not single.node and any(_renames(view)):
+        if view.node is not single.node and asked(view, _renames_any):
             return single, view
     return None
 
@@ -87,6 +87,10 @@ def _is_empty(expr: ast.expr | None) -> bool:
 
 
 _EDITS = frozenset({"replace", "removeprefix", "removesuffix", "sub", "subn"})
+
+
+def _renames_any(view: MethodView) -> bool:
+    return any(True for _ in _renames(view))
 
 
 def _renames(view: MethodView) -> Iterator[ast.AST]:

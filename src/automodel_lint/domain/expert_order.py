@@ -7,7 +7,7 @@ import re
 from collections.abc import Iterator
 
 from automodel_lint.domain.adapter import Adapter
-from automodel_lint.domain.adapter_code import code_of, module_path, nodes_with
+from automodel_lint.domain.adapter_code import asked, code_of, lines_of, nodes_with
 from automodel_lint.domain.key_text import pattern_text, takes_digits
 from automodel_lint.domain.loose_adapter import Alone, LooseAdapter
 from automodel_lint.domain.model_class import ModelClass
@@ -27,22 +27,26 @@ TEXT, NUMBER = "text", "number"  # a text that stands for a number, and a number
 
 def text_sorts(model: ModelClass | LooseAdapter, adapter: Adapter | Alone) -> Iterator[tuple[MethodView, ast.Call]]:
     """Yield the calls that sort the texts by which the tensors of experts are kept, where these are then joined."""
-    for view, node in nodes_with(code_of(model, adapter), _SORTS):
-        if isinstance(node, ast.Call) and not any(k.arg == "key" for k in node.keywords):
-            listed = _sorted(node)
-            if listed is not None and _joins(view) and _Keys(view).listed(listed) == TEXT:
-                yield view, node
+    for view in code_of(model, adapter):
+        yield from ((view, node) for node in asked(view, _text_sorts))
+
+
+def _text_sorts(view: MethodView) -> tuple[ast.Call, ...]:
+    sorts = [(node, _sorted(node)) for node in nodes_with(view, _SORTS) if isinstance(node, ast.Call)]
+    sorts = [(node, listed) for node, listed in sorts if listed is not None]
+    if not sorts or not any(_JOINS.search(line) for line in lines_of(view)):
+        return ()
+    keys = _Keys(view)
+    return tuple(node for node, listed in sorts if keys.listed(listed) == TEXT)  # type: ignore[arg-type]
 
 
 def _sorted(call: ast.Call) -> ast.expr | None:
+    """What a call sorts by its own order."""
+    if any(keyword.arg == "key" for keyword in call.keywords):
+        return None
     if dotted(call.func) == "sorted":
         return call.args[0] if call.args else None
     return call.func.value if isinstance(call.func, ast.Attribute) and call.func.attr == "sort" else None
-
-
-def _joins(view: MethodView) -> bool:
-    lines = view.classes.tree.lines(module_path(view))[view.node.lineno - 1 : view.node.end_lineno]
-    return any(_JOINS.search(line) for line in lines)
 
 
 class _Keys:

@@ -10,6 +10,7 @@ from automodel_lint.domain.adapter_names import images
 from automodel_lint.domain.model_class import ModelClass
 
 HOLDER = "_fp32_params"
+_MOST = 2  # kinds of holders that are followed
 
 
 class Unrouted(NamedTuple):
@@ -44,7 +45,7 @@ def _held(model: ModelClass) -> list[str]:
     for fqn, variants in model.module_tree.by_fqn.items():
         if f".{HOLDER}." in fqn and any(tensor.persistent for tensor in variants):
             found.setdefault(tuple(fqn.split(".")[-3:]), fqn)
-    return list(found.values())
+    return list(found.values())[:_MOST]
 
 
 def _mentions(model: ModelClass, adapter: Adapter, word: str) -> bool:

@@ -7,7 +7,7 @@ import re
 from collections.abc import Iterator
 
 from automodel_lint.domain.adapter import Adapter
-from automodel_lint.domain.adapter_code import SAVING, SINGLE, code_of, nodes_with
+from automodel_lint.domain.adapter_code import SAVING, SINGLE, asked, code_of, nodes_with
 from automodel_lint.domain.loose_adapter import Alone, LooseAdapter
 from automodel_lint.domain.model_class import ModelClass
 from automodel_lint.domain.saving import runs_when_saving
@@ -24,10 +24,16 @@ _SAME = frozenset({"to", "contiguous", "clone", "detach", "cpu", "cuda", "view",
 def invented(model: ModelClass | LooseAdapter, adapter: Adapter | Alone) -> Iterator[tuple[MethodView, ast.Call]]:
     """Yield the allocations that saving puts into what it returns as they are, by default (not when it quantises)."""
     code = code_of(model, adapter, SAVING, SINGLE)
-    for view, node in nodes_with(code, _ALLOCATES):
-        emitted = isinstance(node, ast.Call) and _allocates(node) and _Uses(view).is_emitted(node)
-        if emitted and runs_when_saving(view, node, code):
-            yield view, node  # type: ignore[misc]
+    for view in code:
+        for node in asked(view, _emitted):
+            if runs_when_saving(view, node, code):
+                yield view, node
+
+
+def _emitted(view: MethodView) -> tuple[ast.Call, ...]:
+    calls = [node for node in nodes_with(view, _ALLOCATES) if isinstance(node, ast.Call) and _allocates(node)]
+    uses = _Uses(view) if calls else None
+    return tuple(call for call in calls if uses is not None and uses.is_emitted(call))
 
 
 def _allocates(call: ast.Call) -> bool:

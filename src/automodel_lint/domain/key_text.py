@@ -5,11 +5,15 @@ from __future__ import annotations
 import ast
 import re
 
+from automodel_lint.domain.adapter_code import asked
 from automodel_lint.inference.bindings import dotted
 from automodel_lint.inference.classes import MethodView
 from automodel_lint.inference.names import Scope
 from automodel_lint.inference.names import Value as Bound
 
+_REGEX = re.compile(r"[\\^$|*+?()]")
+_NAME_LIKE = re.compile(r"[^\s*](?:(?!\\[1-9])\S){2,}")  # no sentence, no glob, no template of a replacement
+_PLAIN = frozenset({"weight", ".weight", "bias", ".bias"})
 _COMPILED = "re.compile"
 _GROUP = re.compile(r"\\.|\[(?:\\.|[^\]\\])*\]|\((?:\?P<(?P<name>\w+)>|(?P<other>\?))?|\)")
 _DIGITS = re.compile(r"\\d|\[0-9\]")
@@ -72,3 +76,55 @@ def takes_digits(pattern: str, group: int | str) -> bool:
             if wanted:
                 return _DIGITS.search(pattern[begin : found.start()]) is not None
     return False
+
+
+def may_change(view: MethodView, name: str) -> bool:
+    """Tell whether a function writes something down that could change a name: a piece of it, a pattern, a prefix.
+
+    A cheap look before a name is followed: it may say yes for nothing, but not no for something.
+    """
+    texts, adds = asked(view, _texts)
+    return adds or any(_fits(text, name) for text in texts)
+
+
+def _texts(view: MethodView) -> tuple[tuple[str, ...], bool]:
+    """The texts in a function and in the tables that it names, and whether it puts a prefix before something."""
+    found: dict[str, None] = {}
+    adds = False
+    for node in view.walk():
+        if isinstance(node, ast.Constant) and isinstance(node.value, str):
+            found[node.value] = None
+        elif isinstance(node, ast.JoinedStr):
+            parts = node.values
+            adds = adds or (len(parts) == 2 and isinstance(parts[1], ast.FormattedValue))
+        elif isinstance(node, ast.BinOp) and isinstance(node.op, ast.Add):
+            adds = adds or isinstance(node.left, ast.Constant) or _is_constant(node.left)
+        elif isinstance(node, (ast.Name, ast.Attribute)) and _is_constant(node):
+            found |= dict.fromkeys(_in_table(view, node))
+    return tuple(text for text in found if _NAME_LIKE.fullmatch(text) and text not in _PLAIN), adds
+
+
+def _is_constant(node: ast.AST) -> bool:
+    last = node.attr if isinstance(node, ast.Attribute) else node.id if isinstance(node, ast.Name) else ""
+    return last.strip("_").isupper()
+
+
+def _in_table(view: MethodView, node: ast.Name | ast.Attribute) -> list[str]:
+    if isinstance(node, ast.Attribute) and view.is_self_or_class(node.value):
+        entities = view.classes.names.attribute(view.receiver, node.attr)
+    else:
+        entities = view.classes.names.resolve(node, view.scope)
+    values = [entity.expr for entity in entities if isinstance(entity, Bound)]
+    constants = [n.value for value in values for n in ast.walk(value) if isinstance(n, ast.Constant)]
+    return [constant for constant in constants if isinstance(constant, str)]
+
+
+def _fits(text: str, name: str) -> bool:
+    if text in name:
+        return True
+    if not _REGEX.search(text):
+        return False
+    try:
+        return re.search(text, name) is not None
+    except re.error:
+        return True

@@ -11,8 +11,9 @@ from collections.abc import Iterator
 from typing import NamedTuple
 
 from automodel_lint.domain.adapter import Adapter
-from automodel_lint.domain.adapter_code import LOADING, SAVING, SINGLE, code_of, module_path, nodes_with
+from automodel_lint.domain.adapter_code import LOADING, SAVING, SINGLE, asked, code_of, lines_of, module_path
 from automodel_lint.domain.adapter_names import images, made_at
+from automodel_lint.domain.key_text import may_change
 from automodel_lint.domain.loose_adapter import Alone, LooseAdapter
 from automodel_lint.domain.model_class import ModelClass
 from automodel_lint.inference.bindings import dotted
@@ -21,13 +22,9 @@ from automodel_lint.inference.module_tree import Place
 from automodel_lint.inference.names import Value as Bound
 
 OUTER = "base_model.model."
+_MOST = 4  # layers that are followed together
 _LORA = ".lora_A.weight"
 _WEIGHT = ".weight"
-# How a name is tested or changed at its beginning or end; what ``replace`` does holds for every name.
-_ANCHORED = re.compile(
-    r"removeprefix\(|\[len\(|\[\d+:\]|PREFIX\w* \+|\.[\"'] \+|"
-    r"\bre\.\w+\(|\.(?:subn?|fullmatch)\(|startswith\([\"'(]|\.weight[\"'$]"
-)
 _MENTIONS = re.compile(r"lora_|_lora|base_model\\?\.", re.I)
 _LAYERS = re.compile(r"\.(?:layers|blocks|h)\.")
 _OTHER_SENSES = re.compile(r"vis|vit|audio|image|projector|aligner|mtp")
@@ -56,26 +53,41 @@ def blind_rename(model: ModelClass, adapter: Adapter) -> LoraBlind | None:
     checkpoint. That is a fault only where shared code serves LoRA, the adapter itself has no word about it, and the
     names of the checkpoint are not taken for LoRA either.
     """
-    code = code_of(model, adapter)
-    own, modules = [view for view in code if _is_own(model, view)], _projections(model)
+    modules = _projections(model)[:_MOST]
     saving = (view for view in code_of(model, adapter, SAVING, SINGLE) if _is_own(model, view))
-    if not modules or not any(_renames(view) for view in saving):
+    if not modules or not any(may_change(view, modules[0].replace("*", "0") + _WEIGHT) for view in saving):
         return None
+    missed, renamed = _missed(adapter, modules[:1])
+    if not missed or not _is_fault(model, adapter, modules[0], missed, renamed):
+        return None
+    if len(modules) > 1:  # its neighbours go with it: what is fused with them is not simply renamed
+        missed, renamed = _missed(adapter, modules)
+    if modules[0] not in missed or missed.keys() != renamed.keys():
+        return None
+    written, place = " and ".join(missed[modules[0]]), made_at(adapter, SAVING, modules[0] + _WEIGHT)
+    new, lora = renamed[modules[0]] + _WEIGHT, _lora(modules[0])
+    return LoraBlind(modules[0] + _WEIGHT, new, lora, written, place)
+
+
+def _is_fault(
+    model: ModelClass, adapter: Adapter, module: str, missed: dict[str, tuple[str, ...]], renamed: dict[str, str]
+) -> bool:
+    code = code_of(model, adapter)
+    knows = any(asked(view, _says_lora) for view in code if _is_own(model, view))
+    if missed[module] != (_lora(module),):
+        return _is_mangled(adapter, module, missed[module], knows)
+    served = not knows and any(asked(view, _says_lora) for view in code)
+    return served and not _is_taken(adapter, module, renamed[module])
+
+
+def _missed(adapter: Adapter, modules: list[str]) -> tuple[dict[str, tuple[str, ...]], dict[str, str]]:
+    """What LoRA tensors are saved as where that is not what their weights are, and what is renamed at all."""
     plain = images(adapter, SAVING, [m + _WEIGHT for m in modules])
     targets = {m: _target(plain[m + _WEIGHT], m) for m in modules}
     renamed = {m: new for m, new in targets.items() if new and list(targets.values()).count(new) == 1}
     saved = images(adapter, SAVING, [_lora(m) for m in renamed]) if renamed else {}
-    missed = {m: saved[_lora(m)] for m, new in renamed.items() if saved[_lora(m)] not in (None, (_lora(new),))}
-    knows = any(_holds(view, _MENTIONS) for view in own)
-    module = next((m for m, names in missed.items() if _is_mangled(adapter, m, names or (), knows)), None)
-    served = not knows and any(_holds(view, _MENTIONS) for view in code)
-    if module is None and served and missed.keys() == renamed.keys():
-        module = next((m for m in missed if not _is_taken(adapter, m, renamed[m])), None)
-    if module is None:
-        return None
-    written = " and ".join(missed[module] or ())
-    place = made_at(adapter, SAVING, module + _WEIGHT)
-    return LoraBlind(module + _WEIGHT, renamed[module] + _WEIGHT, _lora(module), written, place)
+    written = {m: saved[_lora(m)] for m in renamed}
+    return {m: names for m, names in written.items() if names not in (None, (_lora(renamed[m]),))}, renamed  # type: ignore
 
 
 def _lora(module: str) -> str:
@@ -87,8 +99,6 @@ def _is_mangled(adapter: Adapter, module: str, names: tuple[str, ...], knows: bo
 
     An adapter that knows of LoRA may have names of its own for them, if it takes them back.
     """
-    if names == (_lora(module),):
-        return False
     if not knows or any(not name.startswith(OUTER) for name in names):
         return True
     back = images(adapter, LOADING, names)
@@ -118,20 +128,16 @@ def _target(made: tuple[str, ...] | None, module: str) -> str | None:
     return new if new != module else None
 
 
-def _renames(view: MethodView) -> bool:
-    """Whether a function may change the beginning or the end of a name (not for what a caller excludes)."""
-    lines = view.classes.tree.lines(module_path(view))[view.node.lineno - 1 : view.node.end_lineno]
-    anchored = any(_ANCHORED.search(line) and "exclude" not in line for line in lines)
-    return anchored and not _QUANTISES.search(view.node.name)
-
-
 def _is_own(model: ModelClass | LooseAdapter, view: MethodView) -> bool:
     return model.project.model_package(module_path(view)) is not None
 
 
 def _holds(view: MethodView, wanted: re.Pattern[str]) -> bool:
-    lines = view.classes.tree.lines(module_path(view))[view.node.lineno - 1 : view.node.end_lineno]
-    return any(wanted.search(line) for line in lines)
+    return any(wanted.search(line) for line in lines_of(view))
+
+
+def _says_lora(view: MethodView) -> bool:
+    return _holds(view, _MENTIONS)
 
 
 # -- quantisation ----------------------------------------------------------------------------------------------------
@@ -140,19 +146,20 @@ def _holds(view: MethodView, wanted: re.Pattern[str]) -> bool:
 def blind_quantisation(model: ModelClass | LooseAdapter, adapter: Adapter | Alone) -> Iterator[MethodView]:
     """Yield the tests for what is quantised that take every name ending in ``.weight``, those of LoRA too."""
     code = code_of(model, adapter, SAVING, SINGLE)
-    if not any(_holds(view, _MENTIONS) for view in code):
+    if not any(asked(view, _says_lora) for view in code):
         return
     for view in code:
-        if _QUANTISES.search(view.node.name) and _is_own(model, view) and _takes_weights(view):
-            callers = [
-                caller for caller, _ in nodes_with(code, re.compile(rf"\b{view.node.name}\(")) if caller is not view
-            ]
+        if _is_own(model, view) and asked(view, _takes_weights):
+            called = re.compile(rf"\b{view.node.name}\(")
+            callers = [caller for caller in code if caller is not view and _holds(caller, called)]
             if not any(_excludes_lora(caller) for caller in callers):
                 yield view
 
 
 def _takes_weights(view: MethodView) -> bool:
     """``if not key.endswith(".weight"): return False``, or the same as one expression, and nothing of LoRA."""
+    if not _QUANTISES.search(view.node.name):
+        return False
     ends = any(
         isinstance(node, ast.Call)
         and isinstance(node.func, ast.Attribute)

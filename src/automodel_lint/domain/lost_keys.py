@@ -8,19 +8,17 @@ from collections.abc import Iterator
 from typing import NamedTuple
 
 from automodel_lint.domain.adapter import Adapter
-from automodel_lint.domain.adapter_code import LOADING, SAVING, SINGLE, code_of, module_path
+from automodel_lint.domain.adapter_code import LOADING, SAVING, SINGLE, asked, code_of, lines_of, module_path
 from automodel_lint.domain.adapter_names import images, sample
 from automodel_lint.domain.loose_adapter import Alone, LooseAdapter
 from automodel_lint.domain.model_class import ModelClass
 from automodel_lint.inference.bindings import dotted, walk_here
 from automodel_lint.inference.classes import MethodView
 
-_ASKS = re.compile(r"startswith\(|endswith\(|\.match\(|\.search\(|\.fullmatch\(|[\"'] in ")
 _BY_PART = re.compile(r"startswith\(|[\"'] in ")
 _PUTS = ("append", "extend", "update")
 
 
-Suspect = tuple[MethodView, ast.AST] | None
 _AROUND = ["model.embed_tokens.weight"]  # beside what is known of a model whose base cannot be followed
 
 
@@ -33,44 +31,65 @@ class Lost(NamedTuple):
     becomes: str
 
 
-def lost_keys(model: ModelClass, adapter: Adapter) -> Iterator[Lost]:
-    """Yield what saving leaves out and loading does not bring back, and what loading leaves out or misnames.
+def lost_keys(model: ModelClass, adapter: Adapter) -> Lost | None:
+    """Return what saving leaves out and loading does not bring back, or what loading leaves out or misnames.
 
     One tensor stands for each part of the model. A head that may be tied is left out on purpose.
     """
     saving, loading, catching = places = suspects(model, adapter)
-    if not any(places):
-        return
-    names = sample(model)
+    names = sample(model) if any(places) else []
+    if saving is not None and not any(_may_meet(saving, name) for name in names):
+        saving = None
+    if not names or not (saving or loading or catching):
+        return None
     around = [] if any(name.startswith("model.") for name in names) else _AROUND
-    saved = {name: made for name, made in images(adapter, SAVING, [*names, *around]).items() if name in names}
-    left_out = [name for name, made in saved.items() if made == () and not (model.ties and "head" in name)]
-    if saving is None or not left_out:
-        left_out = []
-        if loading is None and catching is None:
-            return
-    written = dict.fromkeys(new for made in saved.values() for new in made or ())
+    saved = images(adapter, SAVING, [*names, *around])
+    left_out = [n for n in names if saved[n] == () and saving and not (model.ties and "head" in n)]
+    if not (left_out or loading or catching):
+        return None
+    written = dict.fromkeys(new for name in names for new in saved[name] or ())
     loaded = images(adapter, LOADING, [*written, *around])
-    if any(made is None for made in loaded.values()):
-        return  # a tensor may come back from a name that could not be followed
+    if None in loaded.values():
+        return None  # a tensor may come back from a name that could not be followed
     restored = {name for made in loaded.values() for name in made or ()}
-    for name in left_out:
-        if saving is not None and name not in restored:
-            yield Lost(*saving, name, "")
-            return
-    for name, made in saved.items():
-        back = [new for old in made or () for new in loaded[old] or ()]
-        if name in restored or not made:
-            continue
-        if not back and loading is not None:
-            yield Lost(*loading, made[0], "")
-            return
-        if catching is not None and any(new.endswith(f".{made[0]}") for new in back):
-            yield Lost(*catching, made[0], next(new for new in back if new.endswith(f".{made[0]}")))
-            return
+    missing = next((name for name in left_out if name not in restored), None)
+    if missing is not None and saving is not None:
+        return Lost(saving.view, saving.node, missing, "")
+    for name in names:
+        made = saved[name]
+        if made and name not in restored:
+            back = [new for old in made for new in loaded[old] or ()]
+            wrong = next((new for new in back if new.endswith(f".{made[0]}")), "")
+            place = loading if not back else catching if wrong else None
+            if place is not None:
+                return Lost(place.view, place.node, made[0], wrong)
+    return None
 
 
-def suspects(model: ModelClass | LooseAdapter, adapter: Adapter | Alone) -> tuple[Suspect, Suspect, Suspect]:
+class Suspect(NamedTuple):
+    """Where a tensor may be lost, and the test on names that decides (``None``: none can be told)."""
+
+    view: MethodView
+    node: ast.AST
+    test: ast.expr | None = None
+
+
+def _may_meet(suspect: Suspect, name: str) -> bool:
+    """Whether a name may pass the test before a place: by its beginning, by a piece of it, or as a whole."""
+    test = suspect.test
+    if isinstance(test, ast.Call) and isinstance(test.func, ast.Attribute) and test.func.attr == "startswith":
+        texts = [n.value for a in test.args for n in ast.walk(a) if isinstance(n, ast.Constant)]
+        return any(name.startswith(str(text)) for text in texts) if texts else True
+    if isinstance(test, ast.Compare) and len(test.ops) == 1:
+        left, right = test.left, test.comparators[0]
+        if isinstance(test.ops[0], ast.Eq) and isinstance(right, ast.Constant):
+            return name == right.value
+        if isinstance(test.ops[0], ast.In) and isinstance(left, ast.Constant):
+            return str(left.value) in name
+    return True
+
+
+def suspects(model: ModelClass | LooseAdapter, adapter: Adapter | Alone) -> tuple[Suspect | None, ...]:
     """Return where saving may lose a tensor, where loading may, and where loading may misname one."""
     return (
         next(_losing(_own_code(model, adapter, SAVING, SINGLE)), None),
@@ -88,22 +107,25 @@ def _own_code(model: ModelClass | LooseAdapter, adapter: Adapter | Alone, *entri
 # -- where it can happen ---------------------------------------------------------------------------------------------
 
 
-def _losing(code: tuple[MethodView, ...]) -> Iterator[tuple[MethodView, ast.AST]]:
+def _losing(code: tuple[MethodView, ...]) -> Iterator[Suspect]:
     """Yield the chains of tests on names with a way through on which nothing is kept."""
     for view in code:
-        if not _asks(view):
-            continue
-        for node in walk_here(view.node):
-            if isinstance(node, ast.For) and any(_ways(node.body, _looped(node))):
-                chains = [s for s in node.body if isinstance(s, ast.If) and _keeps(s, _looped(node))]
-                yield from ((view, chain) for chain in chains[:1] if any(_BY_PART.search(t) for t in _tests(chain)))
-        if view.node.name == SINGLE:
-            yield from ((view, node) for node in _returned_empty(view.node.body))
+        yield from (Suspect(view, node, test) for node, test in asked(view, _losing_in))
+
+
+def _losing_in(view: MethodView) -> tuple[tuple[ast.AST, ast.expr | None], ...]:
+    if not _asks(view):
+        return ()
+    found: list[tuple[ast.AST, ast.expr | None]] = []
+    for node in walk_here(view.node):
+        if isinstance(node, ast.For) and any(_ways(node.body, _looped(node))):
+            chains = [s for s in node.body if isinstance(s, ast.If) and _keeps(s, _looped(node))]
+            found += [(chain, None) for chain in chains[:1] if any(_BY_PART.search(t) for t in _tests(chain))]
+    return (*found, *(_returned_empty(view.node.body, None) if view.node.name == SINGLE else ()))
 
 
 def _asks(view: MethodView) -> bool:
-    lines = view.classes.tree.lines(module_path(view))[view.node.lineno - 1 : view.node.end_lineno]
-    return any(_ASKS.search(line) for line in lines)
+    return any(_BY_PART.search(line) for line in lines_of(view))
 
 
 def _tests(chain: ast.If) -> Iterator[str]:
@@ -114,15 +136,15 @@ def _tests(chain: ast.If) -> Iterator[str]:
             yield from _tests(statement)
 
 
-def _returned_empty(body: list[ast.stmt]) -> Iterator[ast.Return]:
-    """Where a conversion returns nothing, other than for what the caller excludes."""
+def _returned_empty(body: list[ast.stmt], test: ast.expr | None) -> Iterator[tuple[ast.Return, ast.expr | None]]:
+    """Where a conversion returns nothing, other than for what the caller excludes; and by which test."""
     for statement in body:
         if isinstance(statement, ast.Return) and _is_empty(statement.value):
-            yield statement
+            yield statement, test
         elif isinstance(statement, ast.If):
             if "exclude" not in ast.unparse(statement.test):
-                yield from _returned_empty(statement.body)
-            yield from _returned_empty(statement.orelse)
+                yield from _returned_empty(statement.body, statement.test)
+            yield from _returned_empty(statement.orelse, None)
 
 
 def _is_empty(expr: ast.expr | None) -> bool:
@@ -164,14 +186,20 @@ def _keeps(statement: ast.stmt, looped: str) -> bool:
     return False
 
 
-def _catching(code: tuple[MethodView, ...]) -> Iterator[tuple[MethodView, ast.AST]]:
+def _catching(code: tuple[MethodView, ...]) -> Iterator[Suspect]:
     """Yield where a name gets something in front that nobody asked for by a test of its own: in an ``else``."""
     for view in code:
-        for node in walk_here(view.node) if _asks(view) else ():
-            orelse = node.orelse if isinstance(node, (ast.If, ast.IfExp)) else []
-            for statement in orelse if isinstance(orelse, list) else [orelse]:
-                if isinstance(statement, (ast.Assign, ast.Return, ast.JoinedStr, ast.BinOp)):
-                    yield from ((view, n) for n in ast.walk(statement) if _prefixes(n))
+        yield from (Suspect(view, node) for node in asked(view, _catching_in))
+
+
+def _catching_in(view: MethodView) -> tuple[ast.AST, ...]:
+    found: list[ast.AST] = []
+    for node in walk_here(view.node) if _asks(view) else ():
+        orelse = node.orelse if isinstance(node, (ast.If, ast.IfExp)) else []
+        for statement in orelse if isinstance(orelse, list) else [orelse]:
+            if isinstance(statement, (ast.Assign, ast.Return, ast.JoinedStr, ast.BinOp)):
+                found += [n for n in ast.walk(statement) if _prefixes(n)]
+    return tuple(found)
 
 
 def _prefixes(node: ast.AST) -> bool:

@@ -8,7 +8,7 @@ import re
 from collections.abc import Iterator
 
 from automodel_lint.domain.adapter import Adapter
-from automodel_lint.domain.adapter_code import LOADING, code_of, module_path, nodes_with
+from automodel_lint.domain.adapter_code import LOADING, asked, code_of, lines_of, module_path, nodes_with
 from automodel_lint.domain.loose_adapter import Alone, LooseAdapter
 from automodel_lint.domain.model_class import ModelClass
 from automodel_lint.inference.bindings import dotted, parts_of, walk_here
@@ -43,13 +43,23 @@ def rebuilt(
     Looked at is code beside the claim. What it inherits from another model may not run for this one's checkpoints.
     """
     folder = os.path.dirname(said.owner.module.path)
-    for view, node in nodes_with(code_of(model, adapter, LOADING), _JOINS):
-        own = os.path.dirname(module_path(view)) == folder
-        if own and isinstance(node, ast.Call) and dotted(node.func).rpartition(".")[2] in _NAMES and node.args:
-            lines = view.classes.tree.lines(module_path(view))[view.node.lineno - 1 : view.node.end_lineno]
-            experts = any(_EXPERT.search(line) for line in lines)
-            if experts and _is_many(node.args[0], view) and not any(_BOTH_WAYS.search(line) for line in lines):
-                return view, node
+    for view in code_of(model, adapter, LOADING):
+        if os.path.dirname(module_path(view)) == folder:
+            joined = asked(view, _joined)
+            if joined is not None:
+                return view, joined
+    return None
+
+
+def _joined(view: MethodView) -> ast.Call | None:
+    """The first join of as many tensors as there are experts, in a function that knows of one way to load."""
+    lines = lines_of(view)
+    if not any(_EXPERT.search(line) for line in lines) or any(_BOTH_WAYS.search(line) for line in lines):
+        return None
+    for node in nodes_with(view, _JOINS):
+        joins = isinstance(node, ast.Call) and dotted(node.func).rpartition(".")[2] in _NAMES and bool(node.args)
+        if joins and _is_many(node.args[0], view):  # type: ignore[attr-defined]
+            return node  # type: ignore[return-value]
     return None
 
 

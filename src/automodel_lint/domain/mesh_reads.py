@@ -8,7 +8,7 @@ from collections.abc import Iterator
 from typing import NamedTuple
 
 from automodel_lint.domain.adapter import Adapter
-from automodel_lint.domain.adapter_code import LOADING, code_of, module_path, nodes_with
+from automodel_lint.domain.adapter_code import LOADING, asked, code_of, lines_of, module_path, nodes_with
 from automodel_lint.domain.loose_adapter import Alone, LooseAdapter
 from automodel_lint.domain.model_class import ModelClass
 from automodel_lint.inference.bindings import dotted, parts_of, statements_here
@@ -35,15 +35,19 @@ def mesh_reads(model: ModelClass | LooseAdapter, adapter: Adapter | Alone) -> It
 
     A mesh that was indexed by a dimension has only that one; so has one whose number of dimensions was asked for.
     """
-    done: set[ast.AST] = set()
-    for view, node in nodes_with(code_of(model, adapter), _READS):
-        if view.node in done or not isinstance(node, ast.Call) or not isinstance(node.func, ast.Attribute):
+    for view in code_of(model, adapter):
+        read = asked(view, _first_read)
+        if read is not None:
+            yield MeshRead(view, read, ast.unparse(read.func.value))  # type: ignore[attr-defined]
+
+
+def _first_read(view: MethodView) -> ast.Call | None:
+    for node in nodes_with(view, _READS):
+        if not isinstance(node, ast.Call) or not isinstance(node.func, ast.Attribute):
             continue
         if node.func.attr in _METHODS and not (node.args or node.keywords) and _is_whole(node.func.value, view):
-            lines = view.classes.tree.lines(module_path(view))[view.node.lineno - 1 : view.node.end_lineno]
-            if not any(_ASKS_DIMENSIONS.search(line) for line in lines):
-                done.add(view.node)
-                yield MeshRead(view, node, ast.unparse(node.func.value))
+            return None if any(_ASKS_DIMENSIONS.search(line) for line in lines_of(view)) else node
+    return None
 
 
 def _is_whole(expr: ast.expr, view: MethodView, depth: int = 0) -> bool:
@@ -97,36 +101,32 @@ def half_cut_experts(
     The framework's ``create_dtensor_from_local`` takes the second dimension of what it gets for a part of ``ep_shard``.
     """
     views = code_of(model, adapter, LOADING)
-    helpers = [v for v in views if v.node.name == _WRAP and _mentions(v, _SECOND)]
-    own = [view for view in views if view.classes.in_checkout(view.owner) and _is_models(model, view)]
-    if not helpers or any(_mentions(view, _SECOND) for view in own):
+    if not any(v.node.name == _WRAP and asked(v, _says_second) for v in views):
         return
-    for view in own:
-        bounds = _bounds(view)
-        if bounds:
-            for node in ast.walk(view.node):
-                if isinstance(node, ast.Subscript) and _cut_by(node.slice) == bounds:
-                    yield view, node
-                    break
+    own = [view for view in views if view.classes.in_checkout(view.owner) and _is_models(model, view)]
+    if not any(asked(view, _says_second) for view in own):
+        cuts = ((view, asked(view, _cut)) for view in own)
+        yield from ((view, node) for view, node in cuts if node is not None)
 
 
 def _is_models(model: ModelClass | LooseAdapter, view: MethodView) -> bool:
     return model.project.model_package(module_path(view)) is not None
 
 
-def _mentions(view: MethodView, word: str) -> bool:
-    lines = view.classes.tree.lines(module_path(view))
-    return any(word in line for line in lines[view.node.lineno - 1 : view.node.end_lineno])
+def _says_second(view: MethodView) -> bool:
+    return any(_SECOND in line for line in lines_of(view))
 
 
-def _bounds(view: MethodView) -> tuple[str, ...]:
-    """The names that a function gives to the first and the last expert of its rank."""
-    for node in view.walk() if _mentions(view, _RANGE) else ():
+def _cut(view: MethodView) -> ast.AST | None:
+    """Where a function cuts something by the first and the last expert of its rank."""
+    bounds: tuple[str, ...] = ()
+    for node in view.walk() if any(_RANGE in line for line in lines_of(view)) else ():
         if isinstance(node, ast.Assign) and isinstance(node.value, ast.Call):
             target, called = node.targets[0], dotted(node.value.func).rpartition(".")[2]
             if called == _RANGE and isinstance(target, ast.Tuple):
-                return tuple(dotted(element) for element in target.elts)
-    return ()
+                bounds = tuple(dotted(element) for element in target.elts)
+    subscripts = (n for n in ast.walk(view.node) if isinstance(n, ast.Subscript)) if bounds else ()
+    return next((n for n in subscripts if _cut_by(n.slice) == bounds), None)
 
 
 def _cut_by(expr: ast.expr) -> tuple[str, ...]:

@@ -7,7 +7,7 @@ import re
 from collections.abc import Iterator
 
 from automodel_lint.domain.adapter import Adapter
-from automodel_lint.domain.adapter_code import code_of, module_path
+from automodel_lint.domain.adapter_code import asked, code_of, lines_of
 from automodel_lint.domain.loose_adapter import Alone, LooseAdapter
 from automodel_lint.domain.model_class import ModelClass
 from automodel_lint.inference.bindings import dotted, parts_of, walk_here
@@ -27,11 +27,13 @@ def name_tests(model: ModelClass | LooseAdapter, adapter: Adapter | Alone) -> It
     Where the names of the tensors were looked at first, and the name only decides what they leave open, it is fine.
     """
     for view in code_of(model, adapter):
-        lines = view.classes.tree.lines(module_path(view))[view.node.lineno - 1 : view.node.end_lineno]
-        if any(_NAMES.search(line) for line in lines):
-            test = _Tests(view).first()
-            if test is not None:
-                yield view, test
+        test = asked(view, _first_test)
+        if test is not None:
+            yield view, test
+
+
+def _first_test(view: MethodView) -> ast.expr | None:
+    return _Tests(view).first() if any(_NAMES.search(line) for line in lines_of(view)) else None
 
 
 class _Tests:

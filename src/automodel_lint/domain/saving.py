@@ -27,7 +27,8 @@ def runs_when_saving(view: MethodView, node: ast.AST, code: Sequence[MethodView]
     name = view.node.name
     calls = [
         (caller, call)
-        for caller, call in nodes_with(code, re.compile(rf"\b{re.escape(name)}\("))
+        for caller in code
+        for call in nodes_with(caller, re.compile(rf"\b{re.escape(name)}\("))
         if isinstance(call, ast.Call) and _called(call) == name and caller.node is not view.node
     ]
     return not calls or any(runs_when_saving(caller, call, code, depth + 1) for caller, call in calls)

@@ -61,7 +61,8 @@ def adapter_quantises_lora(model: ModelClass | LooseAdapter) -> Iterator[Finding
 @rule("NAM504")
 def adapter_drops_keys(model: ModelClass) -> Iterator[Finding]:
     for adapter in model.adapters:
-        for lost in lost_keys(model, adapter):
+        lost = lost_keys(model, adapter)
+        if lost is not None:
             fault, advice = f"leaves out `{lost.name}`", "keep what no test names, in an `else`"
             if lost.becomes:
                 fault = f"loads `{lost.name}` as `{lost.becomes}`, which is not the model's"
