@@ -12,7 +12,7 @@ from automodel_lint.inference.names import Scope
 from automodel_lint.inference.names import Value as Bound
 
 _REGEX = re.compile(r"[\\^$|*+?()]")
-_NAME_LIKE = re.compile(r"[^\s*](?:(?!\\[1-9])\S){2,}")  # no sentence, no glob, no template of a replacement
+_NAME_LIKE = re.compile(r"(?!\\[1-9])[^\s*](?:(?!\\[1-9])\S){2,}")  # no sentence, no glob, no template of a replacement
 _PLAIN = frozenset({"weight", ".weight", "bias", ".bias"})
 _COMPILED = "re.compile"
 _GROUP = re.compile(r"\\.|\[(?:\\.|[^\]\\])*\]|\((?:\?P<(?P<name>\w+)>|(?P<other>\?))?|\)")
@@ -83,12 +83,12 @@ def may_change(view: MethodView, name: str) -> bool:
 
     A cheap look before a name is followed: it may say yes for nothing, but not no for something.
     """
-    texts, adds = asked(view, _texts)
-    return adds or any(_fits(text, name) for text in texts)
+    found, adds = asked(view, texts)
+    return adds or any(fits(text, name) for text in found)
 
 
-def _texts(view: MethodView) -> tuple[tuple[str, ...], bool]:
-    """The texts in a function and in the tables that it names, and whether it puts a prefix before something."""
+def texts(view: MethodView) -> tuple[tuple[str, ...], bool]:
+    """Return the texts in a function and in the tables that it names, and whether it puts a prefix before something."""
     found: dict[str, None] = {}
     adds = False
     for node in view.walk():
@@ -119,7 +119,8 @@ def _in_table(view: MethodView, node: ast.Name | ast.Attribute) -> list[str]:
     return [constant for constant in constants if isinstance(constant, str)]
 
 
-def _fits(text: str, name: str) -> bool:
+def fits(text: str, name: str) -> bool:
+    """Tell whether a text, plain or a pattern, is about a name."""
     if text in name:
         return True
     if not _REGEX.search(text):

@@ -17,6 +17,7 @@ from automodel_lint.domain.low_memory import claim, is_tested, rebuilt
 from automodel_lint.domain.mesh_reads import half_cut_experts, mesh_reads
 from automodel_lint.domain.model_class import ModelClass
 from automodel_lint.domain.name_dispatch import name_tests
+from automodel_lint.domain.one_way import one_way
 from automodel_lint.findings import Finding, Severity
 from automodel_lint.inference.names import ClassEntity
 from automodel_lint.rules import rule
@@ -29,6 +30,15 @@ def adapter_incomplete(model: ModelClass | LooseAdapter) -> Iterator[Finding]:
         if missing and (isinstance(model, ModelClass) or model.must_be_complete):
             names = " and ".join(f"`{name}`" for name in missing)
             yield finding_at_class(model, cls, missing=names)
+
+
+@rule("NAM502")
+def adapter_one_way(model: ModelClass) -> Iterator[Finding]:
+    for adapter in model.adapters:
+        found = one_way(model, adapter)
+        if found is not None:
+            loaded = f"loads that as `{found.loaded}`" if found.loaded else "does not load that"
+            yield finding_at_place(model, adapter, found.place, name=found.name, saved=found.saved, loaded=loaded)
 
 
 @rule("NAM503")
