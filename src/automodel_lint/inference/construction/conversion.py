@@ -68,6 +68,13 @@ class Converter(Interpreter):
         self.heap.converting = True
         self.texts_made: dict[str, Place] = {}
 
+    def restart(self) -> None:
+        """Begin anew: what was learnt about classes and modules stays."""
+        self.steps = 0
+        self.texts_made = {}
+        self.heap.begin()
+        self.heap.version += 1
+
     def any_index(self) -> Value:
         """Return the number that stands for any index."""
         return Known(Index(ANY_INDEX))
@@ -81,20 +88,13 @@ class Converter(Interpreter):
         self.texts_made[text] = place
 
 
-def key_map(
-    classes: Classes,
-    torch_names: Names,
-    adapter: Obj,
-    method: str,
-    given: Iterable[Given],
-    conditions: Conditions = (),
-) -> KeyMap:
+def key_map(run: Converter, adapter: Obj, method: str, given: Iterable[Given], conditions: Conditions = ()) -> KeyMap:
     """Return what a method of an adapter makes of a state dict where some conditions on the config hold.
 
-    The keys of the map are the names as spelled: with a number for every index.
+    The keys of the map are the names as spelled: with a number for every index. One interpreter may be asked again.
     """
     given = list(given)
-    run = Converter(classes, torch_names)
+    run.restart()
     state = Map({g.spelled: _tensor(g, adapter.place) for g in given})
     found, reason = _Reading(run), None
     try:  # read off on the spot: afterwards everything is as before, the state dict that came in as well
