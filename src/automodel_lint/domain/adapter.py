@@ -9,7 +9,15 @@ from itertools import product
 from typing import TYPE_CHECKING
 
 from automodel_lint.inference.classes import MethodView
-from automodel_lint.inference.construction.conversion import Converter, Given, common_shape, key_map, pattern, real
+from automodel_lint.inference.construction.conversion import (
+    Converter,
+    Given,
+    common_shape,
+    key_map,
+    pattern,
+    real,
+    single_map,
+)
 from automodel_lint.inference.construction.heap import Conditions, merged
 from automodel_lint.inference.construction.values import ABSENT, Choice, Obj, Value
 from automodel_lint.inference.key_map import Key, KeyMap
@@ -19,6 +27,7 @@ from automodel_lint.inference.names import ClassEntity
 if TYPE_CHECKING:
     from automodel_lint.domain.model_class import ModelClass
 
+SINGLE = "convert_single_tensor_to_hf"
 _MOST = 8  # adapters inside adapters
 _FEW = 4  # names that depend on a condition, too few to look at its sides one by one
 _MOST_WORLDS = 2  # conditions on the config whose sides are followed one by one
@@ -91,6 +100,14 @@ class Adapter:
     def to_hf(self) -> KeyMap:
         """What ``to_hf``, called as for saving, makes of every name of the model."""
         return _by_name(self._map("to_hf", [_given(name, variants) for name, variants in self.natives.items()]))
+
+    @cached_property
+    def singly(self) -> KeyMap | None:
+        """What ``convert_single_tensor_to_hf`` makes of every name; ``None`` if the adapter has no such method."""
+        if self.method(SINGLE) is None:
+            return None
+        given = [_given(name, variants) for name, variants in self.natives.items()]
+        return _by_name(single_map(self._converter, self.made, SINGLE, given))
 
     @cached_property
     def from_hf(self) -> KeyMap:
