@@ -113,6 +113,15 @@ def test_the_way_back_is_the_real_one(project: Project, truth: Records, module: 
     assert all(key.followed for key in found.keys.values())
 
 
+def test_a_tensor_by_itself_may_become_another(project: Project) -> None:
+    adapter = _adapter(project, "shapes", "Single")
+    assert adapter.singly is not None and all(key.decided for key in adapter.singly.keys.values())
+    for name, names in table(FOLDER / "shapes.py", "HAND_SINGLY").items():
+        assert list(adapter.singly.keys[name].all_names) == names
+    assert list(adapter.to_hf.keys["lm_head.weight"].all_names) == ["x.head.weight"]
+    assert _adapter(project, "shapes", "Fused").singly is None
+
+
 def test_a_new_name_has_a_place(project: Project) -> None:
     keys = _adapter(project, "shapes", "Grouped").to_hf.keys
     lines = (FOLDER / "shapes.py").read_text(encoding="utf-8").splitlines()

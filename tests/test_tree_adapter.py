@@ -87,6 +87,14 @@ def test_a_name_that_stays_the_same_but_is_lost_is_marked():
     assert "a.weight  → a.weight" in unstyle(adapter_text.render(_shown(row)))
 
 
+def test_a_name_that_nobody_reads_is_marked():
+    row = _row("a.weight", ("", ["a.wieght"]))
+    row.unread = ("a.wieght",)
+    text = unstyle(adapter_text.render(_shown(row)))
+    assert "a.weight  ⇄ a.wieght !\n" in text
+    assert text.endswith("1 names: 1 renamed, 1 unknown to transformers\n")
+
+
 def test_what_may_be_missing_is_said():
     shown = _shown(_row("a.weight", ("", ["a.weight"])), complete=False, condition="if config.x", others=("Other",))
     text = unstyle(adapter_text.render(shown))
@@ -107,6 +115,7 @@ def test_rows_as_data():
         "reason": None,
         "sides": [{"condition": "if config.c", "hf": ["x.c.weight"]}, {"condition": "else", "hf": ["c.weight"]}],
         "back": True,
+        "unread": [],
         "path": "oak/adapter.py",
         "line": 3,
     }

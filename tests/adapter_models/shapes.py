@@ -159,6 +159,30 @@ class DerivedAdapter(SlicesAdapter):
         return super().native(name if name.startswith("backbone.blocks") else name.removeprefix("backbone."))
 
 
+class Single(Model):
+    """Its adapter converts a whole state dict otherwise than one tensor."""
+
+    def __init__(self, config: Config):
+        super().__init__(config)
+        self.state_dict_adapter = SingleAdapter(config)
+
+
+class SingleAdapter(GroupedAdapter):
+    def to_hf(self, state_dict, **kwargs):
+        made = {}
+        for name, tensor in state_dict.items():
+            made.update(self.convert_single_tensor_to_hf(name.replace("lm_head", "head"), tensor))
+        return made
+
+    def convert_single_tensor_to_hf(self, fqn, tensor, **kwargs):
+        if fqn == "model.norm.weight":
+            return []
+        return [(f"x.{name}", value) for name, value in self.convert(fqn, tensor)]
+
+    def from_hf(self, state_dict, device_mesh=None, **kwargs):
+        return super().from_hf({name[2:].replace("head", "lm_head"): t for name, t in state_dict.items()})
+
+
 HAND = {
     "Grouped": {
         "model.layers.*.experts.up": ["model.layers.*.experts.*.up"],
@@ -192,6 +216,17 @@ HAND = {
         "model.norm.weight": ["net.model.norm.weight"],
         "lm_head.weight": ["net.output.weight"],
     },
+    "Single": {
+        "model.embed.weight": ["x.model.embed.weight"],
+        "model.layers.*.attn.q.weight": ["x.model.layers.*.attn.q.weight"],
+        "model.layers.*.attn.k.weight": ["x.model.layers.*.attn.k.weight"],
+        "model.layers.*.attn.v.weight": ["x.model.layers.*.attn.v.weight"],
+        "model.layers.*.experts.up": ["x.model.layers.*.experts.*.up"],
+        "model.layers.*.experts.down": ["x.model.layers.*.experts.*.down"],
+        "model.layers.*.norm.weight": ["x.model.layers.*.norm.weight"],
+        "model.norm.weight": [],
+        "lm_head.weight": ["x.head.weight"],
+    },
     "Derived": {
         "model.embed.weight": ["backbone.embed.weight"],
         "model.layers.*.attn.q.weight": ["backbone.blocks.*.attn.q.weight"],
@@ -203,6 +238,11 @@ HAND = {
         "model.norm.weight": ["backbone.final.weight"],
         "lm_head.weight": ["backbone.output.weight"],
     },
+}
+HAND_SINGLY = {
+    "model.layers.*.experts.up": ["x.model.layers.*.experts.*.up"],
+    "model.norm.weight": [],
+    "lm_head.weight": ["x.lm_head.weight"],
 }
 # The way back of Derived takes what its base would have made of the embedding for a name of its own.
 ONE_WAY = {"Derived": ["model.embed.weight"]}

@@ -9,7 +9,15 @@ from itertools import product
 from typing import TYPE_CHECKING
 
 from automodel_lint.inference.classes import MethodView
-from automodel_lint.inference.construction.conversion import Given, common_shape, key_map, pattern, real
+from automodel_lint.inference.construction.conversion import (
+    Converter,
+    Given,
+    common_shape,
+    key_map,
+    pattern,
+    real,
+    single_map,
+)
 from automodel_lint.inference.construction.heap import Conditions, merged
 from automodel_lint.inference.construction.values import ABSENT, Choice, Obj, Value
 from automodel_lint.inference.key_map import Key, KeyMap
@@ -19,7 +27,9 @@ from automodel_lint.inference.names import ClassEntity
 if TYPE_CHECKING:
     from automodel_lint.domain.model_class import ModelClass
 
+SINGLE = "convert_single_tensor_to_hf"
 _MOST = 8  # adapters inside adapters
+_FEW = 4  # names that depend on a condition, too few to look at its sides one by one
 _MOST_WORLDS = 2  # conditions on the config whose sides are followed one by one
 
 
@@ -92,6 +102,14 @@ class Adapter:
         return _by_name(self._map("to_hf", [_given(name, variants) for name, variants in self.natives.items()]))
 
     @cached_property
+    def singly(self) -> KeyMap | None:
+        """What ``convert_single_tensor_to_hf`` makes of every name; ``None`` if the adapter has no such method."""
+        if self.method(SINGLE) is None:
+            return None
+        given = [_given(name, variants) for name, variants in self.natives.items()]
+        return _by_name(single_map(self._converter, self.made, SINGLE, given))
+
+    @cached_property
     def from_hf(self) -> KeyMap:
         """What ``from_hf`` makes of every name that ``to_hf`` gives.
 
@@ -121,8 +139,11 @@ class Adapter:
         return names
 
     def _map(self, method: str, given: list[Given], conditions: Conditions = ()) -> KeyMap:
-        project = self.model.project
-        return key_map(project.classes, project.torch_names, self.made, method, given, conditions)
+        return key_map(self._converter, self.made, method, given, conditions)
+
+    @cached_property
+    def _converter(self) -> Converter:
+        return Converter(self.model.project.classes, self.model.project.torch_names)
 
     @cached_property
     def one_way(self) -> list[Key]:
@@ -157,7 +178,8 @@ def _given(name: str, variants: list[Tensor]) -> Given:
 def _worlds(found: KeyMap) -> list[Conditions]:
     """Return the sides of the conditions that the most names depend on, each of which is looked at by itself."""
     counts = Counter(text for k in found.keys.values() for text in {c.text for i in k.images for c in i.conditions})
-    texts = [text for text, _ in counts.most_common(_MOST_WORLDS)]
+    enough = max(_FEW, len(found.keys) // 10)
+    texts = [text for text, count in counts.most_common(_MOST_WORLDS) if count >= enough]
     return [tuple(map(Condition, texts, sides)) for sides in product((True, False), repeat=len(texts))]
 
 

@@ -7,6 +7,7 @@ from dataclasses import dataclass, field
 
 from automodel_lint.domain.adapter import Adapter, has_unknown_adapter
 from automodel_lint.domain.model_class import ModelClass
+from automodel_lint.domain.reference import unread_names
 from automodel_lint.domain.tree_conditions import worded
 from automodel_lint.inference.key_map import Image, Key
 from automodel_lint.inference.module_tree import Condition, Place
@@ -24,6 +25,8 @@ class Row:
         reason: why it could not be followed; ``None`` if it was.
         back: whether ``from_hf`` makes it again of what comes out; ``None`` if that is not decided, or nothing comes.
         place: where its new name is put together, or the method that hands it on.
+        unread: those of the new names that have a part which transformers' own model of the architecture does not
+            know, nor what it renames on loading.
     """
 
     native: str
@@ -31,6 +34,7 @@ class Row:
     reason: str | None
     back: bool | None
     place: Place
+    unread: tuple[str, ...] = ()
 
     @property
     def decided(self) -> bool:
@@ -86,15 +90,18 @@ def adapter_rows(architecture: str, model: ModelClass) -> AdapterRows:
     entity = adapter.entity
     made.place = Place(entity.module.path, entity.node) if entity is not None else adapter.place
     made.condition = worded([[adapter.conditions]])[0]
-    made.rows = [_row(adapter, key, made.place) for key in adapter.to_hf.keys.values()]
+    unread: dict[str, dict[str, None]] = {}
+    for key, name, _ in unread_names(model, adapter.to_hf):
+        unread.setdefault(key.name, {})[name] = None
+    made.rows = [_row(adapter, key, made.place, tuple(unread.get(key.name, ()))) for key in adapter.to_hf.keys.values()]
     made.invented = adapter.to_hf.invented
     return made
 
 
-def _row(adapter: Adapter, key: Key, fallback: Place) -> Row:
+def _row(adapter: Adapter, key: Key, fallback: Place, unread: tuple[str, ...]) -> Row:
     method = adapter.method("to_hf")
     handed = Place(method.owner.module.path, method.node) if method is not None else fallback
-    return Row(key.name, _sides(key.images), key.reason, adapter.comes_back(key), key.place or handed)
+    return Row(key.name, _sides(key.images), key.reason, adapter.comes_back(key), key.place or handed, unread)
 
 
 def _sides(images: tuple[Image, ...]) -> list[tuple[str, tuple[str, ...]]]:

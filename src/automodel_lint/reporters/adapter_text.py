@@ -12,7 +12,7 @@ import click
 
 from automodel_lint.domain.adapter_rows import AdapterRows, Row
 
-_SAME, _BOTH, _ONE_WAY, _OPEN, _DROPPED, _UNKNOWN, _MADE = "=", "⇄", "→", "⇢", "✗", "?", "+"
+_SAME, _BOTH, _ONE_WAY, _OPEN, _DROPPED, _UNKNOWN, _MADE, _UNREAD = "=", "⇄", "→", "⇢", "✗", "?", "+", "!"
 _LEGEND = {
     _SAME: "the same name",
     _BOTH: "and back",
@@ -21,9 +21,10 @@ _LEGEND = {
     _DROPPED: "not in the checkpoint",
     _UNKNOWN: "not decided",
     _MADE: "made of no tensor of the model",
+    _UNREAD: "transformers knows no such name",
 }
 _STYLES = {_ONE_WAY: {"fg": "red"}, _DROPPED: {"fg": "yellow"}, _UNKNOWN: {"fg": "red"}, _MADE: {"fg": "yellow"},
-           _BOTH: {"fg": "green"}, _SAME: {"dim": True}, _OPEN: {"fg": "cyan"}}  # fmt: skip
+           _BOTH: {"fg": "green"}, _SAME: {"dim": True}, _UNREAD: {"fg": "red"}, _OPEN: {"fg": "cyan"}}  # fmt: skip
 Side = tuple[str, tuple[str, ...], str]  # a sign, names, a condition
 _WIDEST = 60  # columns for native names
 
@@ -80,8 +81,17 @@ def _row(row: Row, column: int, width: int | None, used: dict[str, None]) -> Ite
     if row.reason is not None:
         sides = [(_UNKNOWN, (row.reason,), "")]
     used.update((sign, None) for sign, _, _ in sides)
-    shown = [(sign, () if sign in (_SAME, _DROPPED) else names, condition) for sign, names, condition in sides]
+    if row.unread:
+        used[_UNREAD] = None
+    shown = [
+        (sign, () if sign in (_SAME, _DROPPED) else tuple(_told(name, row) for name in names), condition)
+        for sign, names, condition in sides
+    ]
     yield from _beside(row.native, shown, column, width)
+
+
+def _told(name: str, row: Row) -> str:
+    return f"{name} {_UNREAD}" if name in row.unread else name
 
 
 def _sign(row: Row, names: tuple[str, ...]) -> str:
@@ -145,6 +155,7 @@ def _summary(shown: AdapterRows, width: int | None) -> Iterator[str]:
         "dropped": sum(r.dropped for r in rows),
         "depending on the config": sum(r.reason is None and not r.decided for r in rows),
         "not decided": sum(r.reason is not None for r in rows),
+        "unknown to transformers": sum(bool(r.unread) for r in rows),
         "one way only": sum(r.back is False for r in rows),
     }
     told = ", ".join(f"{count} {word}" for word, count in counts.items() if count)

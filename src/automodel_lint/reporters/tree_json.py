@@ -37,6 +37,7 @@ def adapter_as_data(shown: AdapterRows) -> dict[str, Any] | None:
                 "reason": row.reason,
                 "sides": [{"condition": text or None, "hf": list(names)} for text, names in row.sides],
                 "back": row.back,
+                "unread": list(row.unread),
                 "path": shown.relative(row.place.path),
                 "line": row.place.line,
             }

@@ -226,6 +226,8 @@ class Calls:
         One that turned out to compute something only (a dtype, a size) is run once for the same arguments.
         """
         key = memo_key(func, args, keywords)
+        if key is None and self.run.converting and not args and not keywords and isinstance(func.bound, Obj):
+            key = (func.node, func.bound, self.heap.version)  # a property gives the same while no object changes
         if key is None:
             return simplified(self._run(func, args, keywords, site))
         if key in self._results:
@@ -233,7 +235,8 @@ class Calls:
         writes = self.heap.writes
         if func.node in self.run.classes.plain_functions:  # its result is the same wherever it is called
             value = simplified(self.heap.anywhere(lambda: self._run(func, args, keywords, site)))
-            self._results[key] = value
+            if func.bound is None or is_plain(value):
+                self._results[key] = value
             return value
         value = simplified(self._run(func, args, keywords, site))
         if writes == self.heap.writes and is_plain(value):

@@ -16,8 +16,10 @@ from itertools import product
 from automodel_lint.inference.classes import Classes
 from automodel_lint.inference.construction import payload
 from automodel_lint.inference.construction.choices import distributed
+from automodel_lint.inference.construction.expressions import key_of
 from automodel_lint.inference.construction.heap import Conditions, _resolved, equality, merged
 from automodel_lint.inference.construction.interpreter import Interpreter, TooLong
+from automodel_lint.inference.construction.truth import parts
 from automodel_lint.inference.construction.values import (
     ABSENT,
     ANY_INDEX,
@@ -28,6 +30,7 @@ from automodel_lint.inference.construction.values import (
     Map,
     Obj,
     Pattern,
+    Seq,
     TensorValue,
     Value,
 )
@@ -68,6 +71,13 @@ class Converter(Interpreter):
         self.heap.converting = True
         self.texts_made: dict[str, Place] = {}
 
+    def restart(self) -> None:
+        """Begin anew: what was learnt about classes and modules stays."""
+        self.steps = 0
+        self.texts_made = {}
+        self.heap.begin()
+        self.heap.version += 1
+
     def any_index(self) -> Value:
         """Return the number that stands for any index."""
         return Known(Index(ANY_INDEX))
@@ -81,24 +91,17 @@ class Converter(Interpreter):
         self.texts_made[text] = place
 
 
-def key_map(
-    classes: Classes,
-    torch_names: Names,
-    adapter: Obj,
-    method: str,
-    given: Iterable[Given],
-    conditions: Conditions = (),
-) -> KeyMap:
+def key_map(run: Converter, adapter: Obj, method: str, given: Iterable[Given], conditions: Conditions = ()) -> KeyMap:
     """Return what a method of an adapter makes of a state dict where some conditions on the config hold.
 
-    The keys of the map are the names as spelled: with a number for every index.
+    The keys of the map are the names as spelled: with a number for every index. One interpreter may be asked again.
     """
     given = list(given)
-    run = Converter(classes, torch_names)
+    run.restart()
     state = Map({g.spelled: _tensor(g, adapter.place) for g in given})
     found, reason = _Reading(run), None
     try:  # read off on the spot: afterwards everything is as before, the state dict that came in as well
-        run.heap.fork([(conditions, (), lambda: found.result(_called(run, adapter, method, state), ()))])
+        run.heap.fork([(conditions, (), lambda: found.result(_called(run, adapter, method, [state]), ()))])
     except TooLong:
         reason = f"{method} is too long to be followed"
     except RecursionError:
@@ -107,6 +110,25 @@ def key_map(
     for one in given:
         keys[one.spelled] = found.key(one, reason)
     return KeyMap(keys, tuple(dict.fromkeys(pattern(name) for name in found.invented)))
+
+
+def single_map(run: Converter, adapter: Obj, method: str, given: Iterable[Given]) -> KeyMap:
+    """Return what a method makes of tensors that it is handed one by one, with their names: pairs of both."""
+    keys = {}
+    for one in given:
+        run.restart()
+        found, reason = _Reading(run), None
+        args: list[Value] = [Known(one.spelled), _tensor(one, adapter.place)]
+
+        def read(found: _Reading = found, args: list[Value] = args) -> None:
+            found.pairs(_called(run, adapter, method, args), ())
+
+        try:
+            run.heap.fork([((), (), read)])
+        except (TooLong, RecursionError):
+            reason = f"{method} is too long to be followed"
+        keys[one.spelled] = found.key(one, reason)
+    return KeyMap(keys)
 
 
 def common_shape(shapes: list[str | None]) -> str | None:
@@ -134,11 +156,11 @@ def _tensor(given: Given, place: Place) -> TensorValue:
     return TensorValue(given.dtype, given.shape, place, names={given.spelled})
 
 
-def _called(run: Converter, adapter: Obj, method: str, state: Map) -> Value:
+def _called(run: Converter, adapter: Obj, method: str, args: list[Value]) -> Value:
     function = run.instances.attribute(adapter, method, adapter.place.node)
     if not isinstance(function, Callable_):
         return ABSENT
-    return run.calls.invoke(function, [state], {})
+    return run.calls.invoke(function, args, {})
 
 
 @dataclass(eq=False)
@@ -163,6 +185,24 @@ class _Reading:
                 self._entry(key, entry, conditions)
         else:
             self.lost = "the state dict that it returns cannot be followed"
+
+    def pairs(self, value: Value, conditions: Conditions) -> None:
+        """Read pairs of a name and a tensor."""
+        if isinstance(value, Choice):
+            for more, single in value.alternatives:
+                both = merged(conditions, more)
+                if both is not None and single is not ABSENT:
+                    self.pairs(single, both)
+        elif isinstance(value, Seq) and len(value.items) == 2 and not value.star and not _is_row(value.items[0]):
+            for more, single in parts(value.items[0], self.run.heap):
+                both = merged(conditions, more)
+                if both is not None:
+                    self._entry(key_of(single), value.items[1], both)
+        elif isinstance(value, Seq):
+            for item in (*value.items, *value.star):
+                self.pairs(item, conditions)
+        else:
+            self.lost = "the pairs that it returns cannot be followed"
 
     def _entry(self, key: object, entry: Value, conditions: Conditions) -> None:
         for more, single in entry.alternatives if isinstance(entry, Choice) else [((), entry)]:
@@ -200,6 +240,11 @@ class _Reading:
             if place is not None and key != given.spelled:
                 return place
         return None
+
+
+def _is_row(value: Value) -> bool:
+    """Whether a value is a row itself: two pairs are no pair."""
+    return isinstance(value, Seq) or (isinstance(value, Choice) and any(_is_row(v) for _, v in value.alternatives))
 
 
 def _counts(key: str) -> bool:

@@ -17,6 +17,7 @@ from automodel_lint.inference.construction.truth import (
     grouped,
     is_none,
     is_open,
+    known_truth,
     narrowed,
     negated,
     opposite,
@@ -103,6 +104,9 @@ class Expressions:
         if decided is not None:
             return TRUE if decided else FALSE
         value = self.value(expr, frame)
+        truth = known_truth(value)  # most are decided, and need no text
+        if truth is not None:
+            return TRUE if truth else FALSE
         return as_test(value, shortened(text_of(value, expr), expr), self.heap)
 
     # -- names ----------------------------------------------------------------------------------------------------
@@ -152,6 +156,9 @@ class Expressions:
         return left
 
     def _short_circuit(self, is_and: bool, left: Value, written: ast.expr, operand: ast.expr, frame: Frame) -> Value:
+        truth = known_truth(left)
+        if truth is not None:
+            return self.value(operand, frame) if truth is is_and else left
         test = as_test(left, shortened(text_of(left, written), written), self.heap)
         if not isinstance(test, Test):
             return self.value(operand, frame) if (test is TRUE) is is_and else left
@@ -194,6 +201,8 @@ class Expressions:
             rest = [self.value(c, frame) for c in expr.comparators]
             return self._chained(expr, [left, *rest])
         right = self.value(expr.comparators[0], frame)
+        if not isinstance(left, Choice) and not isinstance(right, Choice):
+            return compared(left, expr.ops[0], right, expr, self.heap)
         sides = list(product(parts(left, self.heap), parts(right, self.heap)))
         if len(sides) > 16:
             return Test(Condition(shortened(ast.unparse(expr), expr)))

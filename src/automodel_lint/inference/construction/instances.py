@@ -59,6 +59,7 @@ class Instances:
         self.run = interpreter
         self.heap = interpreter.heap
         self._dataclasses: dict[ClassEntity, bool] = {}
+        self._decorated: dict[ast.AST, frozenset[str]] = {}
         self._setters: dict[tuple[ClassEntity, str], Callable_ | None] = {}
 
     # -- making ---------------------------------------------------------------------------------------------------
@@ -227,7 +228,7 @@ class Instances:
     def _of_object(self, owner: Obj, name: str) -> Value:
         found = owner.slots.get(name)
         defined = self.run.globals.class_member(owner.cls, name) if owner.cls is not None else None
-        if isinstance(defined, Callable_) and is_property(defined):
+        if isinstance(defined, Callable_) and not self._decorators(defined).isdisjoint(_PROPERTIES):
             return self.run.calls.invoke(Callable_(defined.node, defined.scope, defined.owner, owner), [], {})
         if isinstance(found, (TensorValue, Choice)):
             return self.run.expressions.each(found, as_read)
@@ -243,9 +244,15 @@ class Instances:
             return defined
         return Method(owner, name)
 
+    def _decorators(self, function: Callable_) -> frozenset[str]:
+        if function.node not in self._decorated:
+            found = frozenset(dotted(d) for d in getattr(function.node, "decorator_list", ()))
+            self._decorated[function.node] = found
+        return self._decorated[function.node]
+
     def bound(self, function: Callable_, owner: Value) -> Value:
         """Return a method as an attribute of an object or a class."""
-        kinds = {dotted(d) for d in getattr(function.node, "decorator_list", ())}
+        kinds = self._decorators(function)
         if "staticmethod" in kinds:
             return function
         if "classmethod" in kinds:

@@ -329,6 +329,11 @@ class Statements:
         return name
 
     def _unpack(self, target: ast.Tuple | ast.List, value: Value, frame: Frame) -> None:
+        plain = isinstance(value, Seq) and not value.star and len(value.items) == len(target.elts)
+        if plain and not any(isinstance(element, ast.Starred) for element in target.elts):
+            for element, item in zip(target.elts, value.items, strict=True):  # type: ignore[attr-defined]
+                self.bind(element, item, frame)
+            return
         rows = [(cond, spread(v, target.elts)) for cond, v in parts(value, self.heap)]
         for index, element in enumerate(target.elts):
             if all(row is not None for _, row in rows):

@@ -193,8 +193,9 @@ class Texts:
         shown: list[str] = []
         decided = True
         for part, value in zip(expr.values, values, strict=True):
-            if isinstance(part, ast.FormattedValue) and isinstance(value, Known):
-                value = self._in_format(value, part, frame)
+            formats = isinstance(part, ast.FormattedValue) and (part.format_spec is not None or part.conversion != -1)
+            if formats and isinstance(value, Known):
+                value = self._in_format(value, part, frame)  # type: ignore[arg-type]
             if isinstance(value, Known):
                 pieces.append(str(value.value))
                 shown.append(str(value.value))
