@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from functools import cached_property
 from itertools import product
 from typing import TYPE_CHECKING
@@ -137,6 +137,12 @@ class Adapter:
             for name in sides[0].spelled if sides else ():
                 names.setdefault(name, []).extend(t.conditions for t in self.natives[key.name])
         return names
+
+    def follow(self, method: str, names: Iterable[str]) -> dict[str, Key]:
+        """Return what one direction makes of some names, given all of them at once and nothing else."""
+        given = [Given(name) for name in dict.fromkeys(names)]
+        found = self._map(method, given)
+        return {one.name: found.keys[one.spelled] for one in given}
 
     def _map(self, method: str, given: list[Given], conditions: Conditions = ()) -> KeyMap:
         return key_map(self._converter, self.made, method, given, conditions)

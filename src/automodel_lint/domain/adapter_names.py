@@ -65,21 +65,10 @@ def images(adapter: Adapter, method: str, names: Iterable[str]) -> dict[str, tup
 
     ``None`` for a name where the source leaves that open.
     """
-    from automodel_lint.inference.construction.conversion import Given, key_map, pattern
-
-    project, given = adapter.model.project, [Given(name) for name in names]
-    keys = key_map(project.classes, project.torch_names, adapter.made, method, given).keys
-    found: dict[str, tuple[str, ...] | None] = {}
-    for one in given:
-        key = keys[one.spelled]
-        found[one.name] = tuple(pattern(name) for name in key.images[0].names) if key.decided else None
-    return found
+    keys = adapter.follow(method, names)
+    return {name: key.images[0].names if key.decided else None for name, key in keys.items()}
 
 
 def made_at(adapter: Adapter, method: str, name: str) -> Place | None:
     """Return where one direction of an adapter puts together what becomes of a name."""
-    from automodel_lint.inference.construction.conversion import Given, key_map
-
-    project, given = adapter.model.project, Given(name)
-    found = key_map(project.classes, project.torch_names, adapter.made, method, [given])
-    return found.keys[given.spelled].place
+    return adapter.follow(method, [name])[name].place

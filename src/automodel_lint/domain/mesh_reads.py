@@ -69,7 +69,7 @@ def _is_whole(expr: ast.expr, view: MethodView, depth: int = 0) -> bool:
     if argument is None:
         return False
     annotation = ast.unparse(argument.annotation) if argument.annotation is not None else "DeviceMesh"
-    return expr.id in _WHOLE and "DeviceMesh" in annotation
+    return expr.id in _WHOLE and ("DeviceMesh" in annotation or annotation in ("Any", "object"))
 
 
 def _values(name: str, function: ast.AST) -> list[ast.expr | None]:
