@@ -20,6 +20,7 @@ from .mutations import (
     Fault,
     Harmless,
     Place,
+    adapters,
     blocks,
     capabilities,
     casts,
@@ -65,6 +66,7 @@ FAULTS: list[Fault] = [
     *routing.FAULTS,
     *experts.FAULTS,
     *blocks.FAULTS,
+    *adapters.FAULTS,
 ]
 LOOKALIKES: list[Harmless] = [
     *lookalikes_registry.HARMLESS,
@@ -77,6 +79,7 @@ LOOKALIKES: list[Harmless] = [
     *lookalikes_casts.HARMLESS,
     *lookalikes_routing.HARMLESS,
     *lookalikes_experts.HARMLESS,
+    *adapters.HARMLESS,
 ]
 NEEDS_LIBRARY = {"NAM108"}  # can only be told with the library's source at hand
 
