@@ -141,7 +141,8 @@ class Adapter:
     def follow(self, method: str, names: Iterable[str]) -> dict[str, Key]:
         """Return what one direction makes of some names, given all of them at once and nothing else."""
         given = [Given(name) for name in dict.fromkeys(names)]
-        found = self._map(method, given)
+        run, made = self._converter, self.made
+        found = single_map(run, made, method, given) if method == SINGLE else key_map(run, made, method, given)
         return {one.name: found.keys[one.spelled] for one in given}
 
     def _map(self, method: str, given: list[Given], conditions: Conditions = ()) -> KeyMap:

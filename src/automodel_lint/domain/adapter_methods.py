@@ -4,9 +4,11 @@ from __future__ import annotations
 
 import ast
 from collections.abc import Iterator
+from typing import NamedTuple
 
 from automodel_lint.domain.adapter import Adapter
 from automodel_lint.domain.adapter_code import ENTRIES, SAVING, SINGLE, asked, code_of
+from automodel_lint.domain.adapter_names import images, sample
 from automodel_lint.domain.loose_adapter import Alone, LooseAdapter
 from automodel_lint.domain.model_class import ModelClass
 from automodel_lint.inference.bindings import dotted, parts_of
@@ -32,18 +34,40 @@ def _is_abstract(member: Member) -> bool:
 # -- the conversion of a single tensor -------------------------------------------------------------------------------
 
 
-def unlike_whole(model: ModelClass | LooseAdapter, adapter: Adapter | Alone) -> tuple[MethodView, MethodView] | None:
-    """Return the conversion of a single tensor that leaves all names as they are, and what ``to_hf`` renames with."""
+class Unlike(NamedTuple):
+    """A conversion of a single tensor that leaves a name as it is, and what renames it otherwise (and how)."""
+
+    single: MethodView
+    method: str
+    name: str = ""
+    saved: str = ""
+
+
+def unlike_whole(model: ModelClass | LooseAdapter, adapter: Adapter | Alone) -> Unlike | None:
+    """Return the conversion of a single tensor that leaves alone all names, or one, that ``to_hf`` renames."""
     members, opaque = model.classes.find(adapter.entity, SINGLE) if adapter.entity is not None else ([], True)
     if opaque or len(members) != 1 or members[0].function is None or _is_abstract(members[0]):
         return None
     single = MethodView(model.classes, adapter.entity, members[0])  # type: ignore[arg-type]
-    if not _is_identity(single):
-        return None
-    for view in code_of(model, adapter, SAVING):
-        if view.node is not single.node and asked(view, _renames_any):
-            return single, view
-    return None
+    whole = [view for view in code_of(model, adapter, SAVING) if view.node is not single.node]
+    if asked(single, _is_identity):
+        renaming = next((view for view in whole if asked(view, _renames_any)), None)
+        if renaming is not None:
+            return Unlike(single, renaming.node.name)
+    elif any(view.node is single.node for view in code_of(model, adapter, SAVING)):
+        return None  # the whole is made of it
+    found = (
+        _left_alone(adapter, sample(model)) if isinstance(adapter, Adapter) and isinstance(model, ModelClass) else None
+    )
+    return Unlike(single, SAVING, *found) if found is not None else None
+
+
+def _left_alone(adapter: Adapter, names: list[str]) -> tuple[str, str] | None:
+    """A name that ``to_hf`` changes and the conversion of a single tensor does not, and what it is changed to."""
+    whole = images(adapter, SAVING, names)
+    renamed = {name: made for name, made in whole.items() if made and made != (name,) and len(made) == 1}
+    alone = images(adapter, SINGLE, renamed) if renamed else {}
+    return next(((name, made[0]) for name, made in renamed.items() if alone[name] == (name,)), None)
 
 
 def _is_identity(view: MethodView) -> bool:

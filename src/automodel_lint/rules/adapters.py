@@ -99,8 +99,10 @@ def adapter_single_mismatch(model: ModelClass | LooseAdapter) -> Iterator[Findin
     for adapter in model.adapters:
         found = unlike_whole(model, adapter)
         if found is not None:
-            single, renamed = found
-            yield finding_in(model, single, single.node, method=renamed.node.name)
+            fault = f"returns every name as it is, but `{found.method}` renames"
+            if found.name:
+                fault = f"leaves `{found.name}` as it is, but `{found.method}` makes it `{found.saved}`"
+            yield finding_in(model, found.single, found.single.node, fault=fault)
 
 
 @rule("NAM507")
