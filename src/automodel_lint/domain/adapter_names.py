@@ -66,9 +66,13 @@ def images(adapter: Adapter, method: str, names: Iterable[str]) -> dict[str, tup
     ``None`` for a name where the source leaves that open.
     """
     keys = adapter.follow(method, names)
+    places = adapter.__dict__.setdefault("_made_at", {})
+    for name, key in keys.items():
+        if key.place is not None:
+            places.setdefault((method, name), key.place)
     return {name: key.images[0].names if key.decided else None for name, key in keys.items()}
 
 
 def made_at(adapter: Adapter, method: str, name: str) -> Place | None:
-    """Return where one direction of an adapter puts together what becomes of a name."""
-    return adapter.follow(method, [name])[name].place
+    """Return where one direction of an adapter puts together what becomes of a name that was followed."""
+    return adapter.__dict__.get("_made_at", {}).get((method, name))

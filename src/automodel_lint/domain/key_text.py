@@ -13,6 +13,7 @@ from automodel_lint.inference.names import Value as Bound
 
 _REGEX = re.compile(r"[\\^$|*+?()]")
 _NAME_LIKE = re.compile(r"(?!\\[1-9])[^\s*](?:(?!\\[1-9])\S){2,}")  # no sentence, no glob, no template of a replacement
+_TABLE = re.compile(r"map|table|renam|prefix", re.I)
 _PLAIN = frozenset({"weight", ".weight", "bias", ".bias"})
 _COMPILED = "re.compile"
 _GROUP = re.compile(r"\\.|\[(?:\\.|[^\]\\])*\]|\((?:\?P<(?P<name>\w+)>|(?P<other>\?))?|\)")
@@ -101,6 +102,8 @@ def texts(view: MethodView) -> tuple[tuple[str, ...], bool]:
             adds = adds or isinstance(node.left, ast.Constant) or _is_constant(node.left)
         elif isinstance(node, (ast.Name, ast.Attribute)) and _is_constant(node):
             found |= dict.fromkeys(_in_table(view, node))
+        elif isinstance(node, ast.Attribute) and view.is_self_or_class(node.value) and _TABLE.search(node.attr):
+            found |= dict.fromkeys(_in_constructor(view))
     return tuple(text for text in found if _NAME_LIKE.fullmatch(text) and text not in _PLAIN), adds
 
 
@@ -117,6 +120,14 @@ def _in_table(view: MethodView, node: ast.Name | ast.Attribute) -> list[str]:
     values = [entity.expr for entity in entities if isinstance(entity, Bound)]
     constants = [n.value for value in values for n in ast.walk(value) if isinstance(n, ast.Constant)]
     return [constant for constant in constants if isinstance(constant, str)]
+
+
+def _in_constructor(view: MethodView) -> list[str]:
+    """The texts that the constructor of a method's class writes down: the tables of its objects."""
+    functions = [member.function for member in view.classes.local(view.owner, "__init__")]
+    nodes = [node for function in functions if function is not None for node in view.classes.nodes_of(function)]
+    constants = [node.value for node in nodes if isinstance(node, ast.Constant)]
+    return [constant for constant in constants if isinstance(constant, str) and "." in constant]
 
 
 def fits(text: str, name: str) -> bool:

@@ -23,6 +23,7 @@ from automodel_lint.inference.names import Value as Bound
 
 OUTER = "base_model.model."
 _MOST = 4  # layers that are followed together
+_MOST_PARTS = 2  # parts of a block that a text of the adapter is about
 _LORA = ".lora_A.weight"
 _WEIGHT = ".weight"
 _MENTIONS = re.compile(r"lora_|_lora|base_model\\?\.", re.I)
@@ -53,20 +54,27 @@ def blind_rename(model: ModelClass, adapter: Adapter) -> LoraBlind | None:
     checkpoint. That is a fault only where shared code serves LoRA, the adapter itself has no word about it, and the
     names of the checkpoint are not taken for LoRA either.
     """
-    modules = _projections(model)[:_MOST]
-    saving = (view for view in code_of(model, adapter, SAVING, SINGLE) if _is_own(model, view))
-    if not modules or not any(may_change(view, modules[0].replace("*", "0") + _WEIGHT) for view in saving):
+    saving = [view for view in code_of(model, adapter, SAVING, SINGLE) if _is_own(model, view)]
+    followed = 0
+    for module, beside in _projections(model):
+        if followed < _MOST_PARTS and any(may_change(view, module.replace("*", "0") + _WEIGHT) for view in saving):
+            followed += 1
+            found = _blind(model, adapter, module, beside)
+            if found is not None:
+                return found
+    return None
+
+
+def _blind(model: ModelClass, adapter: Adapter, module: str, beside: list[str]) -> LoraBlind | None:
+    missed, renamed = _missed(adapter, [module])
+    if not missed or not _is_fault(model, adapter, module, missed, renamed):
         return None
-    missed, renamed = _missed(adapter, modules[:1])
-    if not missed or not _is_fault(model, adapter, modules[0], missed, renamed):
+    if beside:  # its neighbours go with it: what is fused with them is not simply renamed
+        missed, renamed = _missed(adapter, [module, *beside])
+    if module not in missed or missed.keys() != renamed.keys():
         return None
-    if len(modules) > 1:  # its neighbours go with it: what is fused with them is not simply renamed
-        missed, renamed = _missed(adapter, modules)
-    if modules[0] not in missed or missed.keys() != renamed.keys():
-        return None
-    written, place = " and ".join(missed[modules[0]]), made_at(adapter, SAVING, modules[0] + _WEIGHT)
-    new, lora = renamed[modules[0]] + _WEIGHT, _lora(modules[0])
-    return LoraBlind(modules[0] + _WEIGHT, new, lora, written, place)
+    written, place = " and ".join(missed[module]), made_at(adapter, SAVING, module + _WEIGHT)
+    return LoraBlind(module + _WEIGHT, renamed[module] + _WEIGHT, _lora(module), written, place)
 
 
 def _is_fault(
@@ -110,14 +118,16 @@ def _is_taken(adapter: Adapter, module: str, new: str) -> bool:
     return images(adapter, LOADING, [_lora(new)])[_lora(new)] in (None, (_lora(module),))
 
 
-def _projections(model: ModelClass) -> list[str]:
-    """The linear layers of one part of the decoder's block: what is fused has its neighbours with it."""
-    found: dict[str, dict[str, None]] = {}
+def _projections(model: ModelClass) -> list[tuple[str, list[str]]]:
+    """The first linear layer of each part of the decoder's blocks, and some beside it."""
+    found: dict[str, list[str]] = {}
     for node in model.module_tree.nodes():
         linear = node.type_name.endswith("Linear") and any(t.name == "weight" for t in node.tensors)
         if linear and _LAYERS.search(node.fqn) and not _OTHER_SENSES.search(node.fqn):
-            found.setdefault(node.fqn.rpartition(".")[0], {})[node.fqn] = None
-    return [fqn for group in list(found.values())[:1] for fqn in group]
+            part = found.setdefault(node.fqn.rpartition(".")[0], [])
+            if node.fqn not in part:
+                part.append(node.fqn)
+    return [(part[0], part[1:_MOST]) for part in found.values()]
 
 
 def _target(made: tuple[str, ...] | None, module: str) -> str | None:

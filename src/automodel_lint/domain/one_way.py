@@ -8,7 +8,7 @@ from typing import NamedTuple
 
 from automodel_lint.domain.adapter import Adapter
 from automodel_lint.domain.adapter_code import LOADING, SAVING, SINGLE, asked, code_of, module_path
-from automodel_lint.domain.adapter_names import images
+from automodel_lint.domain.adapter_names import images, made_at
 from automodel_lint.domain.key_text import fits, texts
 from automodel_lint.domain.model_class import ModelClass
 from automodel_lint.inference.classes import MethodView
@@ -46,7 +46,7 @@ def one_way(model: ModelClass, adapter: Adapter) -> OneWay | None:
             if key is not None:
                 found = [adapter.from_hf.keys[new] for new in key.all_names if new in adapter.from_hf.keys]
                 read = dict.fromkeys(n for k in found for n in k.all_names)
-                return OneWay(name, " and ".join(key.all_names), " and ".join(read), key.place)
+                return OneWay(name, " and ".join(key.all_names), " and ".join(read), made_at(adapter, SAVING, name))
     return None
 
 
