@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import ast
+import os
 import re
 from collections.abc import Callable, Iterator
 from dataclasses import replace
@@ -173,7 +174,8 @@ def finding_in(
 
 def finding_at_place(model: ModelClass, adapter: Adapter, place: Place | None, **fields: Any) -> Finding:
     """Return a finding at a place in an adapter's own code, at its class where it has none."""
-    if place is not None and model.project.model_package(place.path) is not None:
+    folders = {os.path.dirname(cls.module.path) for cls in adapter.classes}
+    if place is not None and os.path.dirname(place.path) in folders:
         line = place.line
         for view in code_of(model, adapter):
             if module_path(view) == place.path and view.node.lineno <= line <= (view.node.end_lineno or line):

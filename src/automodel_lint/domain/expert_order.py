@@ -5,6 +5,7 @@ from __future__ import annotations
 import ast
 import re
 from collections.abc import Iterator
+from typing import NamedTuple
 
 from automodel_lint.domain.adapter import Adapter
 from automodel_lint.domain.adapter_code import asked, code_of, lines_of, nodes_with
@@ -49,14 +50,22 @@ def _sorted(call: ast.Call) -> ast.expr | None:
     return call.func.value if isinstance(call.func, ast.Attribute) and call.func.attr == "sort" else None
 
 
+class _Bound(NamedTuple):
+    """What a name stands for from a line on: a value, one part of it, or what a loop takes out of a collection."""
+
+    line: int
+    value: ast.expr
+    index: int | None = None
+    looped: str = ""
+
+
 class _Keys:
     """What the containers of one function are keyed by."""
 
     def __init__(self, view: MethodView):
         self.view = view
         self.nodes = list(walk_here(view.node))
-        self.values: dict[str, list[tuple[ast.expr, int | None]]] = {}  # a name, and of which part of a value
-        self.loops: dict[str, tuple[ast.expr, str]] = {}  # a loop variable: what is looped over, and what of it
+        self.bound: dict[str, list[_Bound]] = {}
         for node in self.nodes:
             if isinstance(node, ast.Assign) and len(node.targets) == 1:
                 self._bind(node.targets[0], node.value)
@@ -67,13 +76,13 @@ class _Keys:
 
     def _bind(self, target: ast.expr, value: ast.expr) -> None:
         if isinstance(target, ast.Name):
-            self.values.setdefault(target.id, []).append((value, None))
+            self.bound.setdefault(target.id, []).append(_Bound(target.lineno, value))
         elif isinstance(target, ast.Tuple):
             same = isinstance(value, ast.Tuple) and len(value.elts) == len(target.elts)
             for index, element in enumerate(target.elts):
                 if isinstance(element, ast.Name):
-                    part = (value.elts[index], None) if same else (value, index)  # type: ignore[attr-defined]
-                    self.values.setdefault(element.id, []).append(part)
+                    part = _Bound(target.lineno, value.elts[index]) if same else _Bound(target.lineno, value, index)  # type: ignore[attr-defined]
+                    self.bound.setdefault(element.id, []).append(part)
 
     def _loop(self, target: ast.expr, looped: ast.expr) -> None:
         owner, how = looped, "keys"
@@ -83,7 +92,14 @@ class _Keys:
             owner, how = looped.func.value, looped.func.attr
         pair = isinstance(target, ast.Tuple) and how == "items" and len(target.elts) == 2
         parts = zip(target.elts, ("keys", "values")) if pair else [(target, how)]  # type: ignore[attr-defined]  # noqa: B905
-        self.loops |= {element.id: (owner, part) for element, part in parts if isinstance(element, ast.Name)}
+        for element, part in parts:
+            if isinstance(element, ast.Name):
+                self.bound.setdefault(element.id, []).append(_Bound(element.lineno, owner, looped=part))
+
+    def _last(self, name: ast.Name) -> _Bound | None:
+        """What was bound to a name last before a place."""
+        before = [bound for bound in self.bound.get(name.id, ()) if bound.line <= name.lineno]
+        return max(before, key=lambda bound: bound.line, default=None)
 
     def listed(self, expr: ast.expr, depth: int = 0) -> str | None:
         """Return what a collection holds: texts that stand for numbers, numbers, or nobody knows (``None``)."""
@@ -101,8 +117,8 @@ class _Keys:
         if isinstance(expr, ast.BinOp) and isinstance(expr.op, (ast.BitOr, ast.BitAnd)):
             return _one({self.listed(side, depth + 1) for side in (expr.left, expr.right)})
         known = self._keyed(self._path(expr))
-        values = self.values.get(expr.id, ()) if isinstance(expr, ast.Name) else ()
-        return self.listed(values[0][0], depth + 1) if known is None and len(values) == 1 else known
+        last = self._last(expr) if isinstance(expr, ast.Name) and known is None else None
+        return self.listed(last.value, depth + 1) if last is not None and not last.looped else known
 
     def _keyed(self, path: Path | None) -> str | None:
         """What a container is keyed by, if all that is put into it agrees."""
@@ -128,12 +144,11 @@ class _Keys:
             known = isinstance(expr.func, ast.Attribute) and expr.func.attr in ("setdefault", "get")
             return _inside(self._path(expr.func.value, depth + 1)) if known else None  # type: ignore[attr-defined]
         if isinstance(expr, ast.Name):
-            owner, part = self.loops.get(expr.id, (None, ""))
-            if owner is not None:
-                return _inside(self._path(owner, depth + 1)) if part == "values" else None
-            values = self.values.get(expr.id, [])
-            aliased = self._path(values[0][0], depth + 1) if len(values) == 1 and values[0][1] is None else None
-            return aliased or (expr.id, 0)
+            last = self._last(expr)
+            if last is not None and last.looped:
+                return _inside(self._path(last.value, depth + 1)) if last.looped == "values" else None
+            seen = last is not None and isinstance(last.value, (ast.Name, ast.Subscript, ast.Call))
+            return (self._path(last.value, depth + 1) if seen and last is not None else None) or (expr.id, 0)
         name = dotted(expr)
         return (name, 0) if name else None
 
@@ -157,9 +172,9 @@ class _Keys:
         if self._is_piece(expr) or (part is not None and isinstance(expr, ast.Call) and _calls(expr, _SPLITS)):
             return TEXT if _EXPERT.search(about) else None
         if isinstance(expr, ast.Name):
-            values = self.values.get(expr.id, ())
-            about = f"{about} {expr.id}"
-            return _one({self._kind(value, about, depth + 1, index) for value, index in values})
+            last = self._last(expr)
+            known = last is not None and not last.looped
+            return self._kind(last.value, f"{about} {expr.id}", depth + 1, last.index) if known and last else None
         return None
 
     def _matched(self, expr: ast.expr, part: int | None) -> str | None:
@@ -175,18 +190,20 @@ class _Keys:
             group = expr.args[0].value if isinstance(expr.args[0], ast.Constant) else None
         elif isinstance(expr, ast.Call) and _calls(expr, ("groups", "group")) and part is not None:
             match, group = expr.func.value, part + 1  # type: ignore[attr-defined]
-        made = self.values.get(match.id, []) if isinstance(match, ast.Name) else [(match, None)]
-        if group is None or len(made) != 1 or not isinstance(made[0][0], ast.Call) or not _calls(made[0][0], _MATCHES):
+        last = self._last(match) if isinstance(match, ast.Name) else None
+        made = last.value if last is not None else match
+        if group is None or not isinstance(made, ast.Call) or not _calls(made, _MATCHES):
             return None
-        pattern = pattern_text(self.view, made[0][0])
+        pattern = pattern_text(self.view, made)
         return TEXT if pattern is not None and takes_digits(pattern, group) else None
 
     def _is_piece(self, expr: ast.expr) -> bool:
         """``key.split(".")[5]``, the list under whatever name."""
         if not isinstance(expr, ast.Subscript):
             return False
-        values = self.values.get(expr.value.id, []) if isinstance(expr.value, ast.Name) else [(expr.value, None)]
-        return bool(values) and all(isinstance(v, ast.Call) and _calls(v, _SPLITS) for v, _ in values)
+        last = self._last(expr.value) if isinstance(expr.value, ast.Name) else None
+        made = last.value if last is not None else expr.value
+        return isinstance(made, ast.Call) and _calls(made, _SPLITS)
 
 
 def _are_keys(comprehension: ast.ListComp | ast.SetComp | ast.GeneratorExp) -> bool:

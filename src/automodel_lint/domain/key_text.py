@@ -13,7 +13,7 @@ from automodel_lint.inference.names import Value as Bound
 
 _REGEX = re.compile(r"[\\^$|*+?()]")
 _NAME_LIKE = re.compile(r"(?!\\[1-9])[^\s*](?:(?!\\[1-9])\S){2,}")  # no sentence, no glob, no template of a replacement
-_TABLE = re.compile(r"map|table|renam|prefix", re.I)
+_TABLE = re.compile(r"map|table|renam", re.I)
 _PLAIN = frozenset({"weight", ".weight", "bias", ".bias"})
 _COMPILED = "re.compile"
 _GROUP = re.compile(r"\\.|\[(?:\\.|[^\]\\])*\]|\((?:\?P<(?P<name>\w+)>|(?P<other>\?))?|\)")

@@ -51,8 +51,7 @@ def blind_rename(model: ModelClass, adapter: Adapter) -> LoraBlind | None:
     """Return a projection of the decoder whose weight is renamed, and whose LoRA tensors are not, or half, or lost.
 
     Left alone they may be on purpose: a PEFT adapter is named after the modules of transformers, not after the
-    checkpoint. That is a fault only where shared code serves LoRA, the adapter itself has no word about it, and the
-    names of the checkpoint are not taken for LoRA either.
+    checkpoint. That is a fault only where shared code serves LoRA and the adapter itself has no word about it.
     """
     saving = [view for view in code_of(model, adapter, SAVING, SINGLE) if _is_own(model, view)]
     followed = 0
@@ -67,25 +66,23 @@ def blind_rename(model: ModelClass, adapter: Adapter) -> LoraBlind | None:
 
 def _blind(model: ModelClass, adapter: Adapter, module: str, beside: list[str]) -> LoraBlind | None:
     missed, renamed = _missed(adapter, [module])
-    if not missed or not _is_fault(model, adapter, module, missed, renamed):
+    if not missed or not _is_fault(model, adapter, module, missed):
         return None
     if beside:  # its neighbours go with it: what is fused with them is not simply renamed
         missed, renamed = _missed(adapter, [module, *beside])
-    if module not in missed or missed.keys() != renamed.keys():
+        module = next(iter(missed), module)
+    if not missed or missed.keys() != renamed.keys() or not _is_fault(model, adapter, module, missed):
         return None
     written, place = " and ".join(missed[module]), made_at(adapter, SAVING, module + _WEIGHT)
     return LoraBlind(module + _WEIGHT, renamed[module] + _WEIGHT, _lora(module), written, place)
 
 
-def _is_fault(
-    model: ModelClass, adapter: Adapter, module: str, missed: dict[str, tuple[str, ...]], renamed: dict[str, str]
-) -> bool:
+def _is_fault(model: ModelClass, adapter: Adapter, module: str, missed: dict[str, tuple[str, ...]]) -> bool:
     code = code_of(model, adapter)
     knows = any(asked(view, _says_lora) for view in code if _is_own(model, view))
     if missed[module] != (_lora(module),):
         return _is_mangled(adapter, module, missed[module], knows)
-    served = not knows and any(asked(view, _says_lora) for view in code)
-    return served and not _is_taken(adapter, module, renamed[module])
+    return not knows and any(asked(view, _says_lora) for view in code)
 
 
 def _missed(adapter: Adapter, modules: list[str]) -> tuple[dict[str, tuple[str, ...]], dict[str, str]]:
@@ -111,11 +108,6 @@ def _is_mangled(adapter: Adapter, module: str, names: tuple[str, ...], knows: bo
         return True
     back = images(adapter, LOADING, names)
     return None not in back.values() and (_lora(module),) not in back.values()
-
-
-def _is_taken(adapter: Adapter, module: str, new: str) -> bool:
-    """Whether LoRA tensors are found under the names of the checkpoint (or that cannot be told)."""
-    return images(adapter, LOADING, [_lora(new)])[_lora(new)] in (None, (_lora(module),))
 
 
 def _projections(model: ModelClass) -> list[tuple[str, list[str]]]:

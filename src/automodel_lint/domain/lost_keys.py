@@ -119,7 +119,8 @@ def _losing_in(view: MethodView) -> tuple[tuple[ast.AST, ast.expr | None], ...]:
     found: list[tuple[ast.AST, ast.expr | None]] = []
     for node in walk_here(view.node):
         if isinstance(node, ast.For) and any(_ways(node.body, _looped(node))):
-            chains = [s for s in node.body if isinstance(s, ast.If) and _keeps(s, _looped(node))]
+            tests = [statement for statement in node.body if isinstance(statement, ast.If)]
+            chains = [s for s in tests if _keeps(s, _looped(node)) or "startswith(" in ast.unparse(s.test)]
             found += [(chain, None) for chain in chains[:1] if any(_BY_PART.search(t) for t in _tests(chain))]
     return (*found, *(_returned_empty(view.node.body, None) if view.node.name == SINGLE else ()))
 

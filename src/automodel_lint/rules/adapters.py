@@ -52,7 +52,7 @@ def adapter_lora_blind(model: ModelClass) -> Iterator[Finding]:
         if not blind.lora_saved:
             fault += f" and leaves out its LoRA tensor, `{blind.lora}`"
         elif blind.is_alone:
-            fault += f", but not its LoRA tensor, `{blind.lora}`, in any direction"
+            fault += f", but not its LoRA tensor, `{blind.lora}`"
         else:
             fault += f" and saves its LoRA tensor as `{blind.lora_saved}`"
             advice = "keep `base_model.model.` in front and rename all of the rest, or nothing"
