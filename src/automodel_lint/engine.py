@@ -17,6 +17,7 @@ from automodel_lint.findings import Finding, Span, merged
 from automodel_lint.second_process import SecondProcess
 from automodel_lint.source import ParseProblem, SourceTree
 
+_CLASS = re.compile(rb"^class (\w+)", re.M)
 Progress = Callable[[int, int], None]
 
 
@@ -162,14 +163,22 @@ class Engine:
             units[f"package:{folder}:{archs}"] = lambda f=folder, a=archs: self._about_package(f, a)
         return units
 
-    def _may_be_loose(self, path: str, modules: Iterable[str]) -> bool:
-        """Tell whether a file has an adapter class that no file with a registered class mentions."""
+    def _may_be_loose(self, path: str, modules: dict[str, dict[str, tuple[str, ...]]]) -> bool:
+        """Tell whether a file has an adapter class that no registered class mentions, or that another class does."""
         if not (self.tree.holds(path, b"def from_hf(") or self.tree.holds(path, b"def to_hf(")):
             return False
         folder = os.path.dirname(path)
         users = sorted((m for m in modules if m != path), key=lambda m: os.path.dirname(m) != folder)
-        names = re.findall(rb"^class (\w+)", self.tree.read(path) or b"", re.M)
-        return any(not any(self.tree.holds(user, name) for user in users) for name in names)
+        for name in _CLASS.findall(self.tree.read(path) or b""):
+            user = next((u for u in users if self.tree.holds(u, name)), None)
+            if user is None or self._others(user, name) - modules[user].keys():
+                return True
+        return False
+
+    def _others(self, path: str, name: bytes) -> set[str]:
+        """The classes at the top of a file that mention a name."""
+        _, *parts = _CLASS.split(self.tree.read(path) or b"")
+        return {cls.decode() for cls, body in zip(parts[::2], parts[1::2], strict=True) if name in body}
 
     # Each of these imports what it needs: a warm run asks no rule and should not pay for them.
 

@@ -156,7 +156,10 @@ def nodes_with(view: MethodView, wanted: re.Pattern[str]) -> Iterator[ast.AST]:
 def finding_in(
     model: ModelClass | LooseAdapter, view: MethodView, node: ast.AST, severity: Severity | None = None, **fields: Any
 ) -> Finding:
-    """Return a finding at a node of an adapter's code; ``cls`` is the class (or function) that holds it."""
+    """Return a finding at a node of an adapter's code; ``cls`` is the class (or function) that holds it.
+
+    A function's finding is filed under the adapter class beside it: others have functions of the same name.
+    """
     tree, path = model.project.tree, module_path(view)
     named = isinstance(node, (ast.ClassDef, ast.FunctionDef, ast.AsyncFunctionDef))
     alone = isinstance(view, FunctionView)
@@ -164,12 +167,19 @@ def finding_in(
     return Finding(
         path=tree.relative(path),
         span=tree.name_span(path, node) if named else tree.span(path, node),  # type: ignore[arg-type]
-        symbol=owner if alone else f"{owner}.{view.node.name}",
+        symbol=_adapter_beside(view) or owner if alone else f"{owner}.{view.node.name}",
         architectures=model.architectures,
         fields=(("cls", owner), *fields.items()),
         severity=severity,
         related=(tree.relative(model.path),) if path != model.path else (),
     )
+
+
+def _adapter_beside(view: MethodView) -> str | None:
+    """The adapter class in the file of a function: what a function of that name belongs to."""
+    classes = (node for node in view.scope.module.syntax.body if isinstance(node, ast.ClassDef))
+    converting = (c for c in classes if any(isinstance(f, ast.FunctionDef) and f.name in ENTRIES for f in c.body))
+    return next((cls.name for cls in converting), None)
 
 
 def finding_at_place(model: ModelClass, adapter: Adapter, place: Place | None, **fields: Any) -> Finding:
