@@ -9,7 +9,7 @@ TRUTH ?= .venv-truth
 TRUTH_READY := $(if $(AUTOMODEL_LINT_TORCH_PYTHON),,$(TRUTH)/.ready)
 export AUTOMODEL_LINT_TORCH_PYTHON ?= $(CURDIR)/$(TRUTH)/bin/python
 
-.PHONY: demo test docs docs-serve lint bench bench-tree probe reproductions clean
+.PHONY: demo test docs docs-serve lint bench bench-server bench-tree bench-adapters probe reproductions clean
 
 demo: $(VENV)/.base
 	$(BIN)/automodel-lint check $(CHECKOUT) --exit-zero
@@ -35,6 +35,9 @@ bench-server: $(VENV)/.dev
 
 bench-tree: $(VENV)/.base $(TRUTH_READY)
 	$(BIN)/python benchmarks/module_tree.py --python $(AUTOMODEL_LINT_TORCH_PYTHON)
+
+bench-adapters: $(VENV)/.base $(TRUTH_READY)
+	$(BIN)/python benchmarks/adapter_keys.py --python $(AUTOMODEL_LINT_TORCH_PYTHON)
 
 # The whole of nemo-automodel 0.7.0, and its defects shown without the probe.
 probe: $(VENV)/.base $(TRUTH_READY)

@@ -75,7 +75,7 @@ class Row:
 # -- the truth ------------------------------------------------------------------------------------------------------
 
 
-def real_names(python: str | Path, architectures: Iterable[str] = ()) -> dict[str, Any]:
+def real_names(python: str | Path, architectures: Iterable[str] = (), half: str = "truth.construct") -> dict[str, Any]:
     """Run the truth half in ``python`` and return what it wrote."""
     only = ["--arch", *architectures] if architectures else []
     python = os.path.abspath(shutil.which(python) or python)  # the child runs in another folder
@@ -83,7 +83,7 @@ def real_names(python: str | Path, architectures: Iterable[str] = ()) -> dict[st
         raise SystemExit(f"{python}: no interpreter there; `make bench-tree` makes one")
     with tempfile.TemporaryDirectory() as folder:
         out = Path(folder, "truth.json")
-        command = [python, "-m", "truth.construct", str(out), *only]
+        command = [python, "-m", half, str(out), *only]
         done = subprocess.run(command, cwd=HERE, capture_output=True, text=True, check=False)
         if not out.is_file():
             raise SystemExit(f"{' '.join(command)}: exit {done.returncode}: {done.stderr.strip()[-800:]}")

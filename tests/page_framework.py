@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import textwrap
 
+from .page_adapters import ADAPTERS
 from .page_experts import EXPERTS
 
 MODEL = "nemo_automodel/components/models/acme/model.py"
@@ -14,6 +15,7 @@ def _file(text: str) -> str:
 
 
 CHECKOUT: dict[str, str] = {
+    **ADAPTERS,
     **EXPERTS,
     "nemo_automodel/__init__.py": "",
     "nemo_automodel/_transformers/__init__.py": "",

@@ -21,6 +21,7 @@ from .mutations import (
     Harmless,
     Place,
     arguments,
+    adapters,
     blocks,
     capabilities,
     casts,
@@ -79,6 +80,7 @@ FAULTS: list[Fault] = [
     *construction.FAULTS,
     *pipelines.FAULTS,
     *weights.FAULTS,
+    *adapters.FAULTS,
 ]
 LOOKALIKES: list[Harmless] = [
     *lookalikes_registry.HARMLESS,
@@ -97,6 +99,7 @@ LOOKALIKES: list[Harmless] = [
     *lookalikes_construction.HARMLESS,
     *pipelines.HARMLESS,
     *weights.HARMLESS,
+    *adapters.HARMLESS,
 ]
 NEEDS_LIBRARY = {"NAM108"}  # can only be told with the library's source at hand
 

@@ -25,7 +25,7 @@ import signal
 import sys
 import tempfile
 import time
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -62,6 +62,7 @@ from automodel_lint.probe.worker.tiny_config import merge, switch_on  # noqa: E4
 MEMORY_LIMIT = 8 << 30
 PACKAGES = ("torch", "transformers", "nemo-automodel", "einops")
 DTYPE = torch.bfloat16  # what the product constructs under when nobody asks for another
+Describe = Callable[[torch.nn.Module], dict[str, Any]]
 
 
 @dataclass(frozen=True)
@@ -87,11 +88,11 @@ def registered_classes(only: list[str] | None = None) -> list[Registered]:
 # --- one class, in a child -----------------------------------------------------------------------------------------
 
 
-def probe(entry: Registered, variants: dict[str, dict[str, Any]]) -> Iterator[dict[str, Any]]:
+def probe(entry: Registered, variants: dict[str, dict[str, Any]], describe: Describe) -> Iterator[dict[str, Any]]:
     """The default variant of a class, then those variants that change a name."""
     target = Target(entry.module, entry.name, entry.architectures)
     subject = Subject(Job(PACKAGE, PACKAGE, (target,), (), registry=REGISTRY), target, environment.Observed(PACKAGE))
-    default = _variant(entry, subject, subject.recipe, "default", {})
+    default = _variant(entry, subject, subject.recipe, "default", {}, describe)
     yield default
     if default["status"] != "constructed":
         return
@@ -100,7 +101,7 @@ def probe(entry: Registered, variants: dict[str, dict[str, Any]]) -> Iterator[di
     tried = [(name, merge(recipe, changes), {}) for name, changes in own.items()]
     tried += [(name, recipe, fields) for name, fields in variants.items()]
     for name, changed, switches in tried:
-        record = _variant(entry, subject, changed, name, switches)
+        record = _variant(entry, subject, changed, name, switches, describe)
         # a switch that a class refuses, or that it does not know, says nothing about it
         if (record["status"] == "constructed" or name in own) and _names(record) not in seen:
             seen.append(_names(record))
@@ -112,7 +113,12 @@ def _names(record: dict[str, Any]) -> set[str]:
 
 
 def _variant(
-    entry: Registered, subject: Subject, recipe: dict[str, Any], variant: str, switches: dict[str, Any]
+    entry: Registered,
+    subject: Subject,
+    recipe: dict[str, Any],
+    variant: str,
+    switches: dict[str, Any],
+    describe: Describe,
 ) -> dict[str, Any]:
     record = _record(entry, variant) | {"stand_ins": recipe.get("stand_ins", [])}
     started, how = time.perf_counter(), []
@@ -127,7 +133,7 @@ def _variant(
             model = building.construct(cls, config, switched, DTYPE, PACKAGE, subject.observed, how)
         record |= {"config_class": f"{config_class.__module__}.{config_class.__qualname__}"}
         record |= {"config": json_safe(config.to_dict()), "status": "constructed", "reason": None}
-        record |= {"how": ", ".join(how) or "Cls(config)"} | described(model)
+        record |= {"how": ", ".join(how) or "Cls(config)"} | describe(model)
     except NotProbed as why:
         record["reason"] = str(why)
     except Exception as error:
@@ -168,7 +174,7 @@ def json_safe(value: Any) -> Any:
 # --- all classes, in the parent ------------------------------------------------------------------------------------
 
 
-def run_all(entries: list[Registered], jobs: int, timeout: float) -> list[dict[str, Any]]:
+def run_all(entries: list[Registered], jobs: int, timeout: float, describe: Describe) -> list[dict[str, Any]]:
     """Probe every class in a forked child, ``jobs`` at a time; records in the order of ``entries``."""
     waiting, running = list(enumerate(entries)), {}
     variants = building.shipped()["variants"]
@@ -178,7 +184,7 @@ def run_all(entries: list[Registered], jobs: int, timeout: float) -> list[dict[s
             while waiting and len(running) < jobs:
                 index, entry = waiting.pop(0)
                 path = Path(folder, f"{index}.jsonl")
-                running[_fork(entry, variants, path)] = (index, entry, path, time.monotonic())
+                running[_fork(entry, variants, path, describe)] = (index, entry, path, time.monotonic())
             for pid, (index, entry, path, started) in list(running.items()):
                 ended = _ended(pid, time.monotonic() - started, timeout)
                 if ended is not None:
@@ -188,7 +194,7 @@ def run_all(entries: list[Registered], jobs: int, timeout: float) -> list[dict[s
     return [record for index in sorted(results) for record in results[index]]
 
 
-def _fork(entry: Registered, variants: dict[str, Any], path: Path) -> int:
+def _fork(entry: Registered, variants: dict[str, Any], path: Path, describe: Describe) -> int:
     sys.stdout.flush()
     pid = os.fork()
     if pid:
@@ -201,7 +207,7 @@ def _fork(entry: Registered, variants: dict[str, Any], path: Path) -> int:
         torch.set_num_threads(1)
         torch.manual_seed(0)
         with path.open("w", encoding="utf-8") as file:
-            for record in probe(entry, variants):
+            for record in probe(entry, variants, describe):
                 file.write(json.dumps(record) + "\n")
                 file.flush()  # what is known stays known if the next variant kills the child
     finally:
@@ -235,12 +241,17 @@ def versions() -> dict[str, str | None]:
     return found
 
 
-def truth(only: list[str] | None = None, jobs: int = 2, timeout: float = 120) -> dict[str, Any]:
-    """What the installed classes (``only`` those with one of these architecture names) really consist of."""
+def truth(
+    only: list[str] | None = None, jobs: int = 2, timeout: float = 120, describe: Describe = described
+) -> dict[str, Any]:
+    """What the installed classes (``only`` those with one of these architecture names) really consist of.
+
+    ``describe`` says it of one model, as JSON data; its ``parameters`` and ``buffers`` tell variants apart.
+    """
     return {
         "versions": versions(),
         "default_dtype": str(DTYPE).removeprefix("torch."),
-        "classes": run_all(registered_classes(only), jobs, timeout),
+        "classes": run_all(registered_classes(only), jobs, timeout, describe),
     }
 
 
@@ -251,16 +262,16 @@ def write(path: Path, result: dict[str, Any]) -> None:
     draft.replace(path)
 
 
-def main(arguments: list[str] | None = None) -> int:
+def main(arguments: list[str] | None = None, describe: Describe = described, what: str = __doc__) -> int:
     """The command; exit code 1 when a class could not be constructed."""
-    parser = argparse.ArgumentParser(description=__doc__.partition("\n")[0])
+    parser = argparse.ArgumentParser(description=what.partition("\n")[0])
     parser.add_argument("out", type=Path)
     parser.add_argument("--arch", nargs="+", action="extend", metavar="A", help="only the classes with these names")
     parser.add_argument("--jobs", type=int, default=2)
     parser.add_argument("--timeout", type=float, default=120, help="seconds for one class")
     options = parser.parse_args(arguments)
     started = time.perf_counter()
-    result = truth(options.arch, options.jobs, options.timeout)
+    result = truth(options.arch, options.jobs, options.timeout, describe)
     write(options.out, result)
     defaults = [record for record in result["classes"] if record["variant"] == "default"]
     failed = [record for record in defaults if record["status"] == "failed"]

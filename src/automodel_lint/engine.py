@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import os
+import re
 import traceback
 from collections.abc import Callable, Iterable
 from dataclasses import dataclass, replace
@@ -15,6 +17,7 @@ from automodel_lint.findings import Finding, Span, merged
 from automodel_lint.second_process import SecondProcess
 from automodel_lint.source import Dep, ParseProblem, SourceTree
 
+_CLASS = re.compile(rb"^class (\w+)", re.M)
 Progress = Callable[[int, int], None]
 Unit = tuple[str, Callable[[], list[dict[str, Any]]]]
 
@@ -172,10 +175,30 @@ class Engine:
         units: dict[str, Callable[[], list[dict[str, Any]]]] = {}
         for path, registered in modules.items():
             units[f"module:{path}:{registered}"] = lambda p=path, r=registered: self._about_module(p, r)
+        for path in self.checkout.model_files(self.tree):
+            if self._may_be_loose(path, modules):
+                units[f"adapters:{path}"] = lambda p=path: self._about_adapters(p)
         for folder, names in packages.items():
             archs = tuple(dict.fromkeys(names))
             units[f"package:{folder}:{archs}"] = lambda f=folder, a=archs: self._about_package(f, a)
         return units
+
+    def _may_be_loose(self, path: str, modules: dict[str, dict[str, tuple[str, ...]]]) -> bool:
+        """Tell whether a file has an adapter class that no registered class mentions, or that another class does."""
+        if not (self.tree.holds(path, b"def from_hf(") or self.tree.holds(path, b"def to_hf(")):
+            return False
+        folder = os.path.dirname(path)
+        users = sorted((m for m in modules if m != path), key=lambda m: os.path.dirname(m) != folder)
+        for name in _CLASS.findall(self.tree.read(path) or b""):
+            user = next((u for u in users if self.tree.holds(u, name)), None)
+            if user is None or self._others(user, name) - modules[user].keys():
+                return True
+        return False
+
+    def _others(self, path: str, name: bytes) -> set[str]:
+        """The classes at the top of a file that mention a name."""
+        _, *parts = _CLASS.split(self.tree.read(path) or b"")
+        return {cls.decode() for cls, body in zip(parts[::2], parts[1::2], strict=True) if name in body}
 
     # Each of these imports what it needs: a warm run asks no rule and should not pay for them.
 
@@ -222,6 +245,13 @@ class Engine:
 
         relative = self.tree.relative(path)
         return self._asked(lambda: ModelModule(self.project, path, registered), relative, relative)
+
+    def _about_adapters(self, path: str) -> list[dict[str, Any]]:
+        from automodel_lint.domain.loose_adapter import LooseAdapter, adapter_classes
+
+        relative, project = self.tree.relative(path), self.project
+        made = [(c.qualname, lambda c=c: LooseAdapter(project, c)) for c in adapter_classes(project, path)]
+        return [finding for name, make in made for finding in self._asked(make, relative, name)]
 
     def _about_package(self, folder: str, names: tuple[str, ...]) -> list[dict[str, Any]]:
         from automodel_lint.domain.things import ModelPackage

@@ -7,7 +7,8 @@ import os
 import shutil
 import sys
 import traceback
-from typing import TYPE_CHECKING, Any
+from collections.abc import Callable
+from typing import TYPE_CHECKING, Any, TypeVar
 
 import click
 
@@ -20,6 +21,9 @@ if TYPE_CHECKING:
     from automodel_lint.domain.plan import Registration
     from automodel_lint.domain.project import Project
     from automodel_lint.domain.tree_marks import MarkedTree
+
+
+T = TypeVar("T")
 
 
 def _complete(_ctx: click.Context, _param: click.Parameter, incomplete: str) -> list[str]:
@@ -35,6 +39,7 @@ def _complete(_ctx: click.Context, _param: click.Parameter, incomplete: str) -> 
 @click.argument("architecture", shell_complete=_complete)
 @click.argument("path", default=".")
 @click.option("--params", is_flag=True, help="Parameters and buffers too, not only modules.")
+@click.option("--adapter", is_flag=True, help="What the state-dict adapter makes of each name.")
 @click.option("--depth", type=click.IntRange(min=0), metavar="N", help="Fold what lies more than N levels down.")
 @click.option(
     "--format",
@@ -51,6 +56,7 @@ def command(
     architecture: str,
     path: str,
     params: bool,
+    adapter: bool,
     depth: int | None,
     output_format: str,
     output_file: str | None,
@@ -60,11 +66,18 @@ def command(
 
     ARCHITECTURE is a registered name or the name of a registered class; PATH is a checkout, or lies in one.
     """
+    from automodel_lint.domain.adapter_rows import adapter_rows
+    from automodel_lint.domain.tree_marks import marked
+
     if of["installed"] and path != ".":
         raise UsageError("give either a path or --installed")
+    if adapter and output_format not in ("text", "json"):
+        raise UsageError(f"--adapter goes with --format text and json, not {output_format}")
     project = Session(Request(paths=[path], **of)).project()
     with project.tree.recording() as read:
-        shown = _tree(*find(project, architecture))
+        name, model = find(project, architecture)
+        shown = _read(model, lambda: marked(name, model))
+        keys = _read(model, lambda: adapter_rows(name, model)) if adapter else None
     for kind, file, *_ in sorted(read):
         problem = _problem(project, file) if kind == "file" and file.endswith(".py") else None
         if problem:
@@ -72,17 +85,20 @@ def command(
     if output_format == "json":
         from automodel_lint.reporters import tree_json
 
-        text = tree_json.render(shown)
+        text = tree_json.render(shown, keys)
+    elif keys is not None:
+        from automodel_lint.reporters import adapter_text
+
+        text = adapter_text.render(keys, None if output_file else _width())
     else:
         text = _drawn(shown, output_format, params, depth, None if output_file else _width())
     write(text if output_file else _encodable(text), output_file)
 
 
-def _tree(architecture: str, model: ModelClass) -> MarkedTree:
-    from automodel_lint.domain.tree_marks import marked
-
+def _read(model: ModelClass, read: Callable[[], T]) -> T:
+    """Read something from source; a failure of the linter is one line."""
     try:
-        return marked(architecture, model)
+        return read()
     except Exception as error:
         frame = traceback.extract_tb(error.__traceback__)[-1]
         where = f"{frame.filename.replace(os.sep, '/').rpartition('automodel_lint/')[2]}:{frame.lineno}"

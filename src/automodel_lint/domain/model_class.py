@@ -5,7 +5,7 @@ from __future__ import annotations
 import ast
 from collections.abc import Iterator
 from functools import cached_property
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from automodel_lint.domain.causal_head import owns_causal_head
 from automodel_lint.domain.fp32_pins import Pins
@@ -17,6 +17,9 @@ from automodel_lint.inference.module_tree import ModuleNode, ModuleTree, Tensor
 from automodel_lint.inference.names import ClassEntity, Scope
 from automodel_lint.inference.values import Ref, Undecided
 from automodel_lint.repairs import Repair
+
+if TYPE_CHECKING:
+    from automodel_lint.domain.adapter import Adapter
 
 POLICIES = ("BOTH", "TIED_ONLY", "UNTIED_ONLY")
 
@@ -144,6 +147,13 @@ class ModelClass:
     def module_tree(self) -> ModuleTree:
         """Everything that constructing the class can produce."""
         return self._tree()
+
+    @cached_property
+    def adapters(self) -> tuple[Adapter, ...]:
+        """The state-dict adapters that the class can have, one for each side of a condition; most have one or none."""
+        from automodel_lint.domain.adapter import adapters_of
+
+        return adapters_of(self)
 
     @cached_property
     def tree_by_caller(self) -> ModuleTree:

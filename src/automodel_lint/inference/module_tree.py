@@ -179,12 +179,14 @@ class ModuleTree:
     """All that constructing one class can produce.
 
     ``unsettled`` are config fields that the source reads only with a default, of a config whose class is not at hand:
-    nobody can tell whether they are fields at all.
+    nobody can tell whether they are fields at all. ``adapter`` is what construction leaves in ``state_dict_adapter``,
+    as the interpreter has it.
     """
 
     root: ModuleNode
     built: list[Built] = field(default_factory=list)
     unsettled: frozenset[str] = frozenset()
+    adapter: Any = None
 
     def nodes(self) -> Iterator[ModuleNode]:
         """Yield every module, the root first; both sides of a conditional."""

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
+from automodel_lint.domain.adapter_rows import AdapterRows
 from automodel_lint.domain.tree_marks import MarkedTree
 from automodel_lint.inference.module_tree import BUFFER, PARAMETER, Place, Tensor
 from automodel_lint.reporters.json import as_text
@@ -11,9 +12,39 @@ from automodel_lint.reporters.json import as_text
 VERSION = 1
 
 
-def render(shown: MarkedTree) -> str:
-    """Return the tree as JSON text."""
-    return as_text(as_data(shown))
+def render(shown: MarkedTree, adapter: AdapterRows | None = None) -> str:
+    """Return the tree as JSON text, with the key map of its adapter where that was asked for."""
+    data = as_data(shown)
+    if adapter is not None:
+        data["adapter"] = adapter_as_data(adapter)
+    return as_text(data)
+
+
+def adapter_as_data(shown: AdapterRows) -> dict[str, Any] | None:
+    """Return what an adapter does with every name as plain data; ``None`` if there is no adapter to be followed."""
+    if shown.place is None:
+        return None
+    return {
+        "class": shown.name,
+        "path": shown.relative(shown.place.path),
+        "line": shown.place.line,
+        "condition": shown.condition or None,
+        "keys": [
+            {
+                "native": row.native,
+                "hf": row.hf,
+                "decided": row.decided,
+                "reason": row.reason,
+                "sides": [{"condition": text or None, "hf": list(names)} for text, names in row.sides],
+                "back": row.back,
+                "unread": list(row.unread),
+                "path": shown.relative(row.place.path),
+                "line": row.place.line,
+            }
+            for row in shown.rows
+        ],
+        "invented": list(shown.invented),
+    }
 
 
 def as_data(shown: MarkedTree) -> dict[str, Any]:

@@ -21,7 +21,8 @@ _FOUND: list[tuple[str, Check]] = []
 def rule(code: str) -> Callable[[Check], Check]:
     """Make a function a check of the rule ``code``; a rule about two kinds of things has two.
 
-    It takes one annotated parameter and yields findings without code and message; the engine completes them.
+    It takes one annotated parameter (``A | B`` where it asks the same of both) and yields findings without code and
+    message; the engine completes them.
     """
 
     def register(function: Check) -> Check:
@@ -41,5 +42,6 @@ def checks() -> dict[type, list[tuple[str, Check]]]:
         hints = typing.get_type_hints(function)
         hints.pop("return", None)
         (thing,) = hints.values()
-        by_type.setdefault(thing, []).append((code, function))
+        for kind in typing.get_args(thing) or (thing,):
+            by_type.setdefault(kind, []).append((code, function))
     return by_type

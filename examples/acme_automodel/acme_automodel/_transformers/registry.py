@@ -57,6 +57,7 @@ MODEL_ARCH_MAPPING = OrderedDict(
             ("acme_automodel.components.models.blackthorn.model", "BlackthornForSequenceClassification"),
         ),
         ("HollyForCausalLM", ("acme_automodel.components.models.holly.model", "HollyForCausalLM")),
+        ("SycamoreForCausalLM", ("acme_automodel.components.models.sycamore.model", "SycamoreForCausalLM")),
         ("HazelForCausalLM", ("acme_automodel.components.models.hazel.model", "HazelForCausalLM")),
         ("ElmForCausalLM", ("acme_automodel.components.models.elm.model", "ElmForCausalLM")),
     ]
@@ -85,6 +86,7 @@ _CUSTOM_CONFIG_REGISTRATIONS: Dict[str, Tuple[str, str]] = {
     "alder": ("acme_automodel.components.models.alder.config", "AlderConfig"),
     "linden": ("acme_automodel.components.models.linden.config", "LindenConfig"),
     "blackthorn": ("acme_automodel.components.models.blackthorn.config", "BlackthornConfig"),
+    "sycamore": ("acme_automodel.components.models.sycamore.config", "SycamoreConfig"),
     "holly": ("acme_automodel.components.models.holly.config", "HollyConfig"),
 }
 

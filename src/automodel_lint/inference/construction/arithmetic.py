@@ -8,9 +8,13 @@ from collections.abc import Callable
 from dataclasses import replace
 from typing import Any
 
+from automodel_lint.inference.construction import payload
+from automodel_lint.inference.construction.indices import as_index, shifted
+from automodel_lint.inference.construction.plain_data import python_of
 from automodel_lint.inference.construction.truth import shortened, text_of
 from automodel_lint.inference.construction.values import (
     UNKNOWN,
+    Index,
     Known,
     Map,
     Seq,
@@ -40,13 +44,17 @@ def computed(left: Value, right: Value, expr: ast.BinOp) -> Value:
     if isinstance(left, TensorValue) or isinstance(right, TensorValue):
         tensor = left if isinstance(left, TensorValue) else right
         assert isinstance(tensor, TensorValue)
-        return replace(tensor, role="", shape=None)
+        return replace(tensor, role="", shape=None, names=payload.names_in((left, right)))
     if isinstance(left, Known) and isinstance(right, Known) and function is not None:
         return _constant(function, left.value, right.value)
     if isinstance(left, Seq) and isinstance(right, Seq) and sign == "+":
         return Seq((*left.items, *right.items), (*left.star, *right.star), min(left.depth, right.depth))
     if isinstance(left, Seq) and sign == "*":
         return _repeated(left, right)
+    if isinstance(left, Known) and isinstance(left.value, str) and sign == "%":
+        ok, words = python_of(right)
+        if ok:
+            return _safe(function, left.value, tuple(words) if isinstance(words, list) else words)  # type: ignore
     if isinstance(left, Map) and isinstance(right, Map) and sign == "|":
         return Map({**left.slots, **right.slots})
     if _is_expression(left) and _is_expression(right) and sign:
@@ -54,7 +62,19 @@ def computed(left: Value, right: Value, expr: ast.BinOp) -> Value:
     return UNKNOWN
 
 
+def combined(left: Seq, right: Seq, sign: str) -> Value:
+    """Return the union, the section or the difference of two sets."""
+    if sign == "|":
+        return Seq((*left.items, *right.items), (*left.star, *right.star), min(left.depth, right.depth))
+    (ok, first), (ok_too, second) = python_of(left), python_of(right)
+    if not ok or not ok_too:
+        return UNKNOWN
+    return Seq([Known(v) for v in first if (v in second) is (sign == "&")], depth=left.depth)
+
+
 def _constant(function: Callable[[Any, Any], Any], left: Any, right: Any) -> Value:
+    if isinstance(left, Index) or isinstance(right, Index):
+        return as_index(_safe(function, left, right))
     sizes = [v for v in (left, right) if isinstance(v, (int, float))]
     if any(abs(v) > _BIGGEST for v in sizes) and function in (operator.pow, operator.mul):
         return (
@@ -89,6 +109,9 @@ def _expression(left: Value, right: Value, sign: str, expr: ast.BinOp) -> Value:
     if isinstance(left, Known) and isinstance(left.value, str) and sign == "%":
         return Thing(ast.unparse(expr))
     text = f"{_operand(left, expr.left, sign)} {sign} {_operand(right, expr.right, sign)}"
+    index = shifted(left, right, sign, text)
+    if index is not None:
+        return index
     pattern = "*"
     if sign == "+" and any(isinstance(v, Known) and isinstance(v.value, str) for v in (left, right)):
         pattern = _pattern(left) + _pattern(right)

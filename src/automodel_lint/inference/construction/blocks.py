@@ -5,7 +5,7 @@ from __future__ import annotations
 import ast
 
 from automodel_lint.inference.construction.truth import text_of
-from automodel_lint.inference.construction.values import Known, Seq, Value
+from automodel_lint.inference.construction.values import Known, Seq, TensorValue, Value
 from automodel_lint.inference.module_tree import Condition
 
 # How a block ends; ``None`` if it runs into what follows it.
@@ -25,6 +25,8 @@ def case_test(case: ast.match_case | None, subject: Value, expr: ast.expr) -> Co
 
 def spread(value: Value, targets: list[ast.expr]) -> list[Value] | None:
     """Return the part of a row that each target of an unpacking gets; ``None`` if the row is not known."""
+    if isinstance(value, TensorValue) and value.names is not None:
+        return [value] * len(targets)
     if isinstance(value, Known) and isinstance(value.value, (tuple, list)):
         value = Seq([Known(v) for v in value.value])
     if not isinstance(value, Seq) or value.star:

@@ -6,13 +6,15 @@ import ast
 from collections.abc import Callable
 from typing import TYPE_CHECKING, Any
 
+from automodel_lint.inference.construction import payload
 from automodel_lint.inference.construction.containers import one_of
 from automodel_lint.inference.construction.copies import deep_copy
-from automodel_lint.inference.construction.expressions import key_of
+from automodel_lint.inference.construction.expressions import as_set, key_of
 from automodel_lint.inference.construction.frames import Frame
+from automodel_lint.inference.construction.plain_data import python_of
 from automodel_lint.inference.construction.truth import as_test, parts, shortened, text_of
 from automodel_lint.inference.construction.values import (
-    ABSENT,
+    ANY_INDEX,
     FALSE,
     NONE,
     TRUE,
@@ -20,6 +22,8 @@ from automodel_lint.inference.construction.values import (
     Callable_,
     ClassValue,
     External_,
+    Filling,
+    Index,
     Known,
     Map,
     Method,
@@ -41,9 +45,8 @@ if TYPE_CHECKING:
     from automodel_lint.inference.construction.interpreter import Interpreter
 
 Handler = Callable[[list[Value], dict[str, Value], Place, "Frame | None"], Value]
-_PLAIN = {"int": int, "float": float, "str": str, "bool": bool, "len": len, "abs": abs, "max": max, "min": min,
-          "round": round, "sum": sum, "sorted": sorted, "tuple": tuple, "set": set, "frozenset": frozenset,
-          "any": any, "all": all}  # fmt: skip
+_PLAIN = {"int": int, "float": float, "str": str, "bool": bool, "abs": abs, "max": max, "min": min,
+          "round": round, "sum": sum, "sorted": sorted, "tuple": tuple}  # fmt: skip
 
 
 class Builtins:
@@ -66,7 +69,8 @@ class Builtins:
             "builtins.zip": self._zip,
             "builtins.list": self._row,
             "builtins.tuple": self._row,
-            "builtins.set": self._row,
+            "builtins.set": lambda a, k, p, f: as_set(self._row(a, k, p, f)),
+            "builtins.frozenset": lambda a, k, p, f: as_set(self._row(a, k, p, f)),
             "builtins.reversed": self._reversed,
             "itertools.chain": self._chain,
             "itertools.chain.from_iterable": lambda a, k, p, f: (
@@ -80,6 +84,13 @@ class Builtins:
             "builtins.dict": self._dict,
             "collections.OrderedDict": self._dict,
             "builtins.map": self._map,
+            "collections.defaultdict": lambda a, k, p, f: Filling(a[0]) if a else Map(),
+            "builtins.any": lambda a, k, p, f: self.run.reductions.any(a, p),
+            "builtins.all": lambda a, k, p, f: self.run.reductions.all(a, p),
+            "builtins.next": lambda a, k, p, f: self.run.reductions.next(a),
+            "builtins.filter": lambda a, k, p, f: self.run.reductions.filter(a, p),
+            "functools.reduce": lambda a, k, p, f: self.run.reductions.reduce(a, p),
+            "builtins.len": lambda a, k, p, f: self.run.reductions.length(a, p),
             "functools.partial": self._partial,
             "dataclasses.replace": self._replace,
             "copy.copy": lambda a, k, p, f: self.run.instances.replaced(a[0], {}) if a else UNKNOWN,
@@ -100,6 +111,8 @@ class Builtins:
             return handler(args, keywords, place, frame)
         if fqn.startswith("builtins."):
             return self._plain(fqn.removeprefix("builtins."), args, place)
+        if fqn.startswith("re."):
+            return self.run.texts.regex(fqn.removeprefix("re."), args, keywords, place)
         if fqn.startswith("math."):
             return self._math(fqn, args, place)
         return UNKNOWN if fqn.startswith(("logging.", "warnings.", "os.")) else None
@@ -108,25 +121,22 @@ class Builtins:
         function = _PLAIN.get(name)
         if function is None:
             return None
-        given = [_python(a) for a in args]
+        given = [python_of(a) for a in args]
         if name == "str" and len(args) == 1 and isinstance(args[0], Known) and isinstance(args[0].value, str):
             return args[0]
         if all(ok for ok, _ in given) and given:
             try:
-                return Known(function(*(value for _, value in given)))  # type: ignore[operator]
+                found = function(*(value for _, value in given))  # type: ignore[operator]
+                return Known(Index(found) if name == "int" and self.run.converting and found >= ANY_INDEX else found)
             except (TypeError, ValueError, ArithmeticError):
                 return UNKNOWN
-        if name == "len" and isinstance(args[0], (Seq, Map)) and not getattr(args[0], "star", ()):
-            row = args[0].items if isinstance(args[0], Seq) else tuple(args[0].slots.values())
-            if all(v is not ABSENT and not hasattr(v, "alternatives") for v in row):
-                return Known(len(row))
         if name in ("bool",) and args:
             return as_test(args[0], text_of(args[0], place.node), self.heap)
         if name in ("int", "float", "round") and len(args) == 1 and isinstance(args[0], Thing):
             return Thing(args[0].text)
         if name == "str" and args and isinstance(args[0], Thing):
             return Thing(f"str({args[0].text})", pattern=args[0].pattern)
-        if name in ("sorted", "tuple", "set", "frozenset") and args:
+        if name in ("sorted", "tuple") and args:
             return self._row(args[:1], {}, place, None)
         call = place.node
         written = [text_of(a, e) for a, e in zip(args, getattr(call, "args", ()), strict=False)]
@@ -167,6 +177,8 @@ class Builtins:
             if has is None and owner.outside:
                 self.run.unsettled.add(f"{owner.text}.{key}")
             return self.run.hf.field(owner, key)
+        if isinstance(owner, TensorValue) and default is not None and payload.has(key) is FALSE:
+            return default
         found = self.run.instances.attribute(owner, key, place.node)
         if isinstance(found, External_) and isinstance(name, Known) and name.left_out is not None:
             return External_(found.fqn, name.left_out)  # ``getattr(torch, "bfloat16")``
@@ -217,6 +229,8 @@ class Builtins:
                 return Test(Condition(_written(place)))
             found = self.run.instances.attribute(owner, name, place.node)
             return FALSE if isinstance(found, Method) else TRUE
+        if isinstance(owner, TensorValue) and owner.names is not None:
+            return payload.has(str(name)) or Test(Condition(f"hasattr({payload.text(owner)}, {name!r})"))
         return Test(Condition(_written(place)))
 
     # -- types ----------------------------------------------------------------------------------------------------
@@ -261,6 +275,8 @@ class Builtins:
             return name == "builtins.dict" if name.startswith("builtins.") else None
         if isinstance(value, External_) and value.fqn.startswith("torch."):
             return True if name == "torch.dtype" else (False if name.startswith("builtins.") else None)
+        if isinstance(value, TensorValue) and value.names is not None:
+            return payload.is_a(name)
         return False if isinstance(value, (TensorValue, Callable_)) and name.startswith("builtins.") else None
 
     def _is_all_known(self, value: Obj, kind: Value) -> bool:
@@ -281,14 +297,15 @@ class Builtins:
     def _range(self, args: list[Value], keywords: dict, place: Place, frame: Frame | None) -> Value:
         if args and all(isinstance(a, Known) and isinstance(a.value, int) for a in args):
             return Known(range(*(a.value for a in args)))  # type: ignore[attr-defined]
-        return Seq((), [Thing("")])
+        return Seq((), [self.run.any_index()])
 
     def _enumerate(self, args: list[Value], keywords: dict, place: Place, frame: Frame | None) -> Value:
         row = self.run.loops.elements(args[0], "") if args else Seq()
         start = args[1] if len(args) > 1 else keywords.get("start", Known(0))
         first = start.value if isinstance(start, Known) and isinstance(start.value, int) else 0
         return Seq(
-            [Seq([Known(i), v]) for i, v in enumerate(row.items, first)], [Seq([Thing(""), v]) for v in row.star]
+            [Seq([Known(i), v]) for i, v in enumerate(row.items, first)],
+            [Seq([self.run.any_index(), v]) for v in row.star],
         )
 
     def _zip(self, args: list[Value], keywords: dict, place: Place, frame: Frame | None) -> Value:
@@ -349,21 +366,6 @@ class Builtins:
         name = args[0].value if args and isinstance(args[0], Known) else None
         return ModuleName(name) if isinstance(name, str) else Unknown("it is imported by a name of run time")
 
-    def text_method(self, owner: Known, name: str, args: list[Value]) -> Value:
-        """Call a method of a known plain value; only those that change nothing."""
-        if name not in ("split", "lower", "upper", "startswith", "endswith", "replace", "strip", "format", "join",
-                        "get", "keys", "values", "items", "copy", "index", "count", "rpartition", "partition",
-                        "removeprefix", "removesuffix"):  # fmt: skip
-            return UNKNOWN
-        given = [_python(a) for a in args]
-        if not all(ok for ok, _ in given):
-            return Thing(f"{owner.value!r}.{name}()")
-        try:
-            found = getattr(owner.value, name)(*(v for _, v in given))
-        except (AttributeError, TypeError, ValueError, LookupError):
-            return UNKNOWN
-        return Known(list(found) if name in ("keys", "values", "items") else found)
-
 
 def _is_callable(value: Value) -> bool:
     """Whether a value can be called; what a config holds cannot."""
@@ -380,13 +382,3 @@ def _of_library(owner: Value, name: Value, place: Place) -> Value:
     if isinstance(owner, (ModuleName, External_)) and owner.fqn == "torch":
         return Thing(text_of(name, place.node))
     return Unknown("it is named at run time") if isinstance(owner, (ModuleName, External_)) else UNKNOWN
-
-
-def _python(value: Value) -> tuple[bool, Any]:
-    """Return whether a value is plain data, and the data."""
-    if isinstance(value, Known):
-        return True, value.value
-    if isinstance(value, Seq) and not value.star:
-        inner = [_python(v) for v in value.items]
-        return all(ok for ok, _ in inner), [v for _, v in inner]
-    return False, None

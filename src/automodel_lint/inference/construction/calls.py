@@ -5,7 +5,7 @@ from __future__ import annotations
 import ast
 from typing import TYPE_CHECKING
 
-from automodel_lint.inference.construction import tensors, torch_specs
+from automodel_lint.inference.construction import payload, tensors, torch_specs
 from automodel_lint.inference.construction.blocks import RETURN
 from automodel_lint.inference.construction.builtin_calls import Builtins
 from automodel_lint.inference.construction.frames import Frame
@@ -14,6 +14,7 @@ from automodel_lint.inference.construction.instances import ANYTHING
 from automodel_lint.inference.construction.libraries import Libraries
 from automodel_lint.inference.construction.module_methods import RETURNS_SELF, ModuleMethods
 from automodel_lint.inference.construction.plain_results import is_plain, memo_key, simplified
+from automodel_lint.inference.construction.texts import of_pattern
 from automodel_lint.inference.construction.truth import is_none, parts
 from automodel_lint.inference.construction.values import (
     ABSENT,
@@ -182,7 +183,7 @@ class Calls:
             return Unknown(func.called)
         if isinstance(func, Unknown) and _handed_config(args, keywords):
             return Unknown("its class is found out at run time")
-        return UNKNOWN
+        return (payload.outcome(args, keywords, place) if self.run.converting else None) or UNKNOWN
 
     def _called(self, owner: Obj, args: list[Value], keywords: dict[str, Value]) -> Value:
         """Call an object; a module in action gives a tensor, or nothing that stays."""
@@ -225,6 +226,8 @@ class Calls:
         One that turned out to compute something only (a dtype, a size) is run once for the same arguments.
         """
         key = memo_key(func, args, keywords)
+        if key is None and self.run.converting and not args and not keywords and isinstance(func.bound, Obj):
+            key = (func.node, func.bound, self.heap.version)  # a property gives the same while no object changes
         if key is None:
             return simplified(self._run(func, args, keywords, site))
         if key in self._results:
@@ -232,7 +235,8 @@ class Calls:
         writes = self.heap.writes
         if func.node in self.run.classes.plain_functions:  # its result is the same wherever it is called
             value = simplified(self.heap.anywhere(lambda: self._run(func, args, keywords, site)))
-            self._results[key] = value
+            if func.bound is None or is_plain(value):
+                self._results[key] = value
             return value
         value = simplified(self._run(func, args, keywords, site))
         if writes == self.heap.writes and is_plain(value):
@@ -337,17 +341,14 @@ class Calls:
         if isinstance(owner, ClassValue):
             return self._class_method(owner, name, args, keywords)
         if isinstance(owner, Known):
-            return self.builtins.text_method(owner, name, args)
+            return self.run.texts.method(owner, name, args, keywords, place)
         return owner if isinstance(owner, Unknown) else UNKNOWN
 
     def _of_thing(self, owner: Thing, name: str, args: list[Value]) -> Value:
         """A method of a config, or of a text of which only the pattern is known."""
-        start = owner.pattern.partition("*")[0]
         word = args[0].value if len(args) == 1 and isinstance(args[0], Known) else None
-        told = isinstance(word, str) and start and (start.startswith(word) or not word.startswith(start))
-        if name == "startswith" and told:
-            return Known(start.startswith(word))  # type: ignore[arg-type]
-        return self.run.hf.method(owner, name)
+        told = of_pattern(owner, name, word) if isinstance(word, str) and "*" in owner.pattern else None
+        return told or self.run.hf.method(owner, name)
 
     def _class_method(self, owner: ClassValue, name: str, args: list[Value], keywords: dict[str, Value]) -> Value:
         """``Base.__init__(self, …)`` where the base's is inherited or a library's."""

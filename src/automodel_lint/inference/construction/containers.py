@@ -3,17 +3,23 @@
 from __future__ import annotations
 
 import ast
+from collections.abc import Callable
 from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
+from automodel_lint.inference.construction import payload
+from automodel_lint.inference.construction.arithmetic import combined
 from automodel_lint.inference.construction.expressions import key_of
 from automodel_lint.inference.construction.frames import Frame
-from automodel_lint.inference.construction.heap import choice
-from automodel_lint.inference.construction.truth import negated, parts, shortened, text_of
+from automodel_lint.inference.construction.heap import choice, same
+from automodel_lint.inference.construction.loops import where_there
+from automodel_lint.inference.construction.truth import narrowed, negated, parts, shortened, text_of
 from automodel_lint.inference.construction.values import (
     ABSENT,
     NONE,
     UNKNOWN,
+    Choice,
+    Filling,
     Known,
     Map,
     Obj,
@@ -33,6 +39,7 @@ if TYPE_CHECKING:
     from automodel_lint.inference.construction.interpreter import Interpreter
 
 
+_SIGNS = {"union": "|", "difference": "-", "intersection": "&"}
 _UNFILLED = Unknown(called="its class stands in a table that is filled at run time")
 
 
@@ -50,7 +57,9 @@ class Containers:
         if isinstance(owner, Obj) and owner.items is not None:
             return self.item(owner.items, key, expr, place)
         if isinstance(owner, Map):
-            return self._entry(owner, key, expr)
+            return self.each_key(key, lambda single: self._entry(owner, single, expr, place))
+        if isinstance(owner, TensorValue) and owner.names is not None:
+            return replace(owner, role="", shape=None)
         if isinstance(owner, Seq):
             return self._element(owner, key)
         if isinstance(owner, Known) and isinstance(key, Known):
@@ -64,10 +73,23 @@ class Containers:
             return Thing(shortened(f"{owner.text}[{text_of(key, expr.slice)}]", expr))
         return self.run.hf.item(owner, key, place)
 
-    def _entry(self, owner: Map, key: Value, expr: ast.Subscript) -> Value:
+    def each_key(self, key: Value, function: Callable[[Value], Value]) -> Value:
+        """Do something under every key that there may be, on its own side; return the choice of what it gives."""
+        if not isinstance(key, Choice) or not self.run.converting:
+            return function(key)
+        found = parts(key, self.heap)
+        sides = [(conditions, single) for conditions, single in found if single is not ABSENT]
+        results = self.heap.fork([(c, (), lambda k=single: function(k)) for c, single in sides])
+        written = [(c, wrote) for (c, _), (_, wrote) in zip(sides, results, strict=True)]
+        self.heap.join([*written, *((c, {}) for c, single in found if single is ABSENT)])
+        return choice([(c, given) for (c, _), (given, _) in zip(sides, results, strict=True)])
+
+    def _entry(self, owner: Map, key: Value, expr: ast.Subscript, place: Place) -> Value:
         at = key_of(key)
         if not isinstance(at, Pattern):
             found = owner.slots.get(at)
+            if isinstance(owner, Filling) and (found is None or _may_be_absent(found)):
+                return self._filled(owner, at, found or ABSENT, place)
             if found is None:
                 starred = [v for k, v in owner.slots.items() if isinstance(k, Pattern)]
                 return starred[0] if starred else (UNKNOWN if owner.slots else _UNFILLED)
@@ -76,6 +98,12 @@ class Containers:
             return _UNFILLED
         matching = {k: v for k, v in owner.slots.items() if isinstance(k, Pattern) or part_matches(at, str(k))}
         return one_of(matching or owner.slots, text_of(key, expr.slice))
+
+    def _filled(self, owner: Filling, key: Any, found: Value, place: Place) -> Value:
+        """What a ``defaultdict`` makes where it has nothing."""
+        value = _present(found, self.run.calls.apply(owner.factory, [], {}, place))
+        self.heap.write(owner, key, value)
+        return value
 
     def _element(self, owner: Seq, key: Value) -> Value:
         if isinstance(key, Known) and isinstance(key.value, int) and not owner.star:
@@ -103,10 +131,12 @@ class Containers:
                 return Seq(owner.items[lower:upper:step], depth=owner.depth)
             return Seq((), (*owner.items, *owner.star), owner.depth)
         if isinstance(owner, Known):
-            return Thing(ast.unparse(expr))
+            return self.run.texts.sliced(owner, expr, frame)
         if isinstance(owner, Thing):
             return Thing(shortened(f"{owner.text}[{ast.unparse(expr.slice)}]", expr))
-        return owner if isinstance(owner, TensorValue) else UNKNOWN
+        if isinstance(owner, TensorValue):
+            return owner if owner.names is None else replace(owner, role="", shape=None)
+        return UNKNOWN
 
     # -- changing -------------------------------------------------------------------------------------------------
 
@@ -116,8 +146,9 @@ class Containers:
             if owner.items is not None:
                 self.set_item(owner.items, key, value)
         elif isinstance(owner, Map):
-            at = key_of(key)
-            self.heap.write(owner, at, self.beside(owner, at, value))
+            self.each_key(key, lambda single: self._put(owner, single, value))
+        elif isinstance(owner, TensorValue):
+            payload.wrote(owner, [value])
         elif isinstance(owner, Slots):
             self._set_slot(owner, key_of(key), value)
         elif isinstance(owner, Seq):
@@ -127,8 +158,14 @@ class Containers:
                     items[key.value] = value
                     self.heap.write(owner, "items", Row(tuple(items)))
             else:
-                self.heap.write(owner, "star", Row((value,)))
+                others = (*owner.items, *owner.star) if self.run.converting else ()
+                self.heap.write(owner, "star", Row((*others, value)))
                 self.heap.write(owner, "items", Row(()))
+
+    def _put(self, owner: Map, key: Value, value: Value) -> Value:
+        at = key_of(key)
+        self.heap.write(owner, at, self.beside(owner, at, narrowed(value, self.heap)))
+        return NONE
 
     def _set_slot(self, view: Slots, key: Any, value: Value) -> None:
         """``self._buffers["x"] = t`` registers, ``self.__dict__["x"] = m`` hides."""
@@ -146,6 +183,9 @@ class Containers:
         before = owner.slots.get(key)
         if not isinstance(key, Pattern) or before is None or before is ABSENT or before is value:
             return value
+        together = payload.together(before, value) if self.run.converting else None
+        if together is not None:
+            return together
         first = Condition(f"another {key}" if key != "*" else "another key")
         return choice([((first,), before), ((negated(first),), value)])
 
@@ -154,12 +194,16 @@ class Containers:
         if isinstance(owner, Obj) and owner.items is not None:
             self.delete_item(owner.items, key)
         elif isinstance(owner, Map) and key in owner.slots:
-            self.heap.write(owner, key, ABSENT)
+            self._drop(owner, key)
         elif isinstance(owner, Seq) and isinstance(key, int) and not owner.star:
             items = list(owner.items)
             if -len(items) <= key < len(items):
                 del items[key]
                 self.heap.write(owner, "items", Row(tuple(items)))
+
+    def _drop(self, owner: Map, key: Any) -> None:
+        self.heap.write(owner, key, ABSENT)
+        owner.slots.pop(key, None)
 
     def append(self, owner: Seq, value: Value, front: bool = False) -> None:
         """Add one element, or any number of them where a loop around it does so again and again."""
@@ -188,6 +232,8 @@ class Containers:
         return self._dict_method(owner, name, args, keywords)
 
     def _list_method(self, owner: Seq, name: str, args: list[Value]) -> Value:
+        if name == "add" and args and any(same(args[0], v) for v in owner.items):
+            return NONE  # the set has it already
         if name in ("append", "add") and args:
             self.append(owner, args[0])
         elif name == "insert" and len(args) == 2:
@@ -196,11 +242,28 @@ class Containers:
             self.extend(owner, self.run.loops.elements(args[0], ""))
         elif name == "pop":
             return self._popped(owner, args)
+        elif name in ("remove", "discard", "clear", "difference_update", "intersection_update"):
+            self._reduce(owner, name, args)
+        elif name in ("union", "difference", "intersection") and args:
+            return combined(owner, self.run.loops.elements(args[0], ""), _SIGNS[name])
         elif name == "copy":
             return Seq(owner.items, owner.star, self.run.depth)
         elif name in ("count", "index"):
             return Thing(f"{name}()")
         return NONE
+
+    def _reduce(self, owner: Seq, name: str, args: list[Value]) -> None:
+        """Take elements out of a row."""
+        if name == "clear":
+            self.heap.write(owner, "items", Row(()))
+            self.heap.write(owner, "star", Row(()))
+            return
+        gone = Seq(args[:1]) if name in ("remove", "discard") else self.run.loops.elements(args[0], "")
+        left = combined(owner, gone, "&" if name == "intersection_update" else "-")
+        if isinstance(left, Seq):
+            self.heap.write(owner, "items", Row(left.items))
+        else:
+            self.heap.write(owner, "star", Row((*owner.star, UNKNOWN)))
 
     def _popped(self, owner: Seq, args: list[Value]) -> Value:
         index = args[0].value if args and isinstance(args[0], Known) else -1
@@ -213,7 +276,8 @@ class Containers:
 
     def _dict_method(self, owner: Map, name: str, args: list[Value], keywords: dict[str, Value]) -> Value:
         if name in ("get", "pop", "setdefault") and args:
-            return self._looked_up(owner, name, args)
+            default = args[1] if len(args) > 1 else keywords.get("default", NONE)
+            return self.each_key(args[0], lambda key: self._looked_up(owner, name, key, default))
         if name == "update":
             self._update(owner, args, keywords)
             return NONE
@@ -221,32 +285,53 @@ class Containers:
             return self._view(owner, name)
         if name == "copy":
             return Map(dict(owner.slots))
+        if name == "clear":
+            for key in list(owner.slots):
+                self._drop(owner, key)
+            return NONE
         return UNKNOWN
 
-    def _looked_up(self, owner: Map, name: str, args: list[Value]) -> Value:
-        key = key_of(args[0])
-        default = args[1] if len(args) > 1 else NONE
+    def _looked_up(self, owner: Map, name: str, asked: Value, default: Value) -> Value:
+        key = key_of(asked)
         if isinstance(key, Pattern):
-            return one_of(owner.slots, text_of(args[0], ast.Name("key")), default)
-        found = owner.slots.get(key)
-        if name == "pop" and found is not None:
-            self.heap.write(owner, key, ABSENT)
-            owner.slots.pop(key, None)
-        if name == "setdefault" and found is None:
-            self.heap.write(owner, key, default)
-        return default if found is None or found is ABSENT else found
+            return one_of(owner.slots, text_of(asked, ast.Name("key")), default)
+        found = owner.slots.get(key, ABSENT)
+        value = _present(found, default)
+        if name == "pop" and found is not ABSENT:
+            self._drop(owner, key)
+        if name == "setdefault" and value is not found:
+            self.heap.write(owner, key, value)
+        return value
 
     def _update(self, owner: Map, args: list[Value], keywords: dict[str, Value]) -> None:
-        for _, given in (p for a in args for p in parts(a, self.heap)):
-            if isinstance(given, Map):
-                for key, value in given.slots.items():
-                    self.heap.write(owner, key, value)
-            elif isinstance(given, Seq):
-                for pair in (*given.items, *given.star):
-                    if isinstance(pair, Seq) and len(pair.items) == 2:
-                        self.heap.write(owner, key_of(pair.items[0]), pair.items[1])
+        for given in args:
+            if self.run.converting:
+                self.each_key(given, lambda single: self._merge(owner, single))
+                continue
+            for _, single in parts(given, self.heap):
+                self._merge(owner, single)
         for key, value in keywords.items():
             self.heap.write(owner, key, value)
+
+    def _merge(self, owner: Map, given: Value) -> Value:
+        if isinstance(given, Map):
+            for key, value in given.slots.items():
+                if value is not ABSENT:
+                    self.heap.write(owner, key, _present(value, owner.slots.get(key, ABSENT)))
+        elif isinstance(given, Seq):
+            for pair in (*given.items, *given.star):
+                self.each_key(pair, lambda single: self._pair(owner, single))
+        elif isinstance(given, Known) and isinstance(given.value, dict):
+            for key, value in given.value.items():
+                self.heap.write(owner, key, Known(value))
+        elif given is not ABSENT and self.run.converting:  # whatever is in it
+            self.heap.write(owner, Pattern("*"), self.beside(owner, Pattern("*"), UNKNOWN))
+        return NONE
+
+    def _pair(self, owner: Map, pair: Value) -> Value:
+        if isinstance(pair, Seq) and len(pair.items) == 2:
+            self.set_item(owner, pair.items[0], pair.items[1])
+        return NONE
 
     def _view(self, owner: Map, name: str) -> Seq:
         known: list[Value] = []
@@ -255,9 +340,24 @@ class Containers:
             if value is ABSENT:
                 continue
             shown: Value = Thing("", pattern=str(key)) if isinstance(key, Pattern) else Known(key)
-            element = Seq([shown, value]) if name == "items" else (shown if name == "keys" else value)
+            element = value if name == "values" else where_there(value, shown)
+            if name == "items":
+                there = [(c, v) for c, v in parts(value, self.heap) if v is not ABSENT]
+                pair = Seq([shown, choice(there) if _may_be_absent(value) else value])
+                element = where_there(value, pair)
             (star if isinstance(key, Pattern) else known).append(element)
         return Seq(known, star)
+
+
+def _may_be_absent(value: Value) -> bool:
+    return value is ABSENT or (isinstance(value, Choice) and any(v is ABSENT for _, v in value.alternatives))
+
+
+def _present(found: Value, default: Value) -> Value:
+    """Return what is found, and the default on the sides where nothing is."""
+    if isinstance(found, Choice) and _may_be_absent(found):
+        return choice([(c, default if v is ABSENT else v) for c, v in found.alternatives])
+    return default if found is ABSENT else found
 
 
 def one_of(slots: dict[Any, Value], text: str, default: Value | None = None) -> Value:

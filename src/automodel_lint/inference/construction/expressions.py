@@ -8,15 +8,16 @@ from itertools import product
 from typing import TYPE_CHECKING, Any
 
 from automodel_lint.inference.bindings import literal_truth
-from automodel_lint.inference.construction.arithmetic import computed, negative
+from automodel_lint.inference.construction.arithmetic import combined, computed, negative
 from automodel_lint.inference.construction.frames import Frame
-from automodel_lint.inference.construction.heap import choice
+from automodel_lint.inference.construction.heap import Conditions, choice, merged
 from automodel_lint.inference.construction.truth import (
     as_test,
     compared,
     grouped,
     is_none,
     is_open,
+    known_truth,
     narrowed,
     negated,
     opposite,
@@ -31,6 +32,7 @@ from automodel_lint.inference.construction.values import (
     UNKNOWN,
     Callable_,
     Choice,
+    Index,
     Known,
     Map,
     Pattern,
@@ -45,7 +47,8 @@ from automodel_lint.inference.module_tree import Condition, Place
 if TYPE_CHECKING:
     from automodel_lint.inference.construction.interpreter import Interpreter
 
-_UNROLLED = 32  # elements that a loop is written out for
+
+_SETS = {ast.BitOr: "|", ast.BitAnd: "&", ast.Sub: "-"}
 
 
 class Expressions:
@@ -67,10 +70,10 @@ class Expressions:
             ast.BinOp: self._binary,
             ast.List: self._sequence,
             ast.Tuple: self._sequence,
-            ast.Set: self._sequence,
+            ast.Set: lambda e, f: as_set(self.elements(e.elts, f)),
             ast.Dict: self._dict,
             ast.Subscript: self._subscript,
-            ast.JoinedStr: self._text,
+            ast.JoinedStr: lambda e, f: self.run.texts.formatted(e, f),
             ast.ListComp: self._comprehension,
             ast.SetComp: self._comprehension,
             ast.GeneratorExp: self._comprehension,
@@ -101,6 +104,9 @@ class Expressions:
         if decided is not None:
             return TRUE if decided else FALSE
         value = self.value(expr, frame)
+        truth = known_truth(value)  # most are decided, and need no text
+        if truth is not None:
+            return TRUE if truth else FALSE
         return as_test(value, shortened(text_of(value, expr), expr), self.heap)
 
     # -- names ----------------------------------------------------------------------------------------------------
@@ -150,6 +156,9 @@ class Expressions:
         return left
 
     def _short_circuit(self, is_and: bool, left: Value, written: ast.expr, operand: ast.expr, frame: Frame) -> Value:
+        truth = known_truth(left)
+        if truth is not None:
+            return self.value(operand, frame) if truth is is_and else left
         test = as_test(left, shortened(text_of(left, written), written), self.heap)
         if not isinstance(test, Test):
             return self.value(operand, frame) if (test is TRUE) is is_and else left
@@ -192,6 +201,8 @@ class Expressions:
             rest = [self.value(c, frame) for c in expr.comparators]
             return self._chained(expr, [left, *rest])
         right = self.value(expr.comparators[0], frame)
+        if not isinstance(left, Choice) and not isinstance(right, Choice):
+            return compared(left, expr.ops[0], right, expr, self.heap)
         sides = list(product(parts(left, self.heap), parts(right, self.heap)))
         if len(sides) > 16:
             return Test(Condition(shortened(ast.unparse(expr), expr)))
@@ -202,6 +213,17 @@ class Expressions:
             pairs = zip(values, expr.ops, values[1:], strict=False)
             results = [compared(a, op, b, expr, self.heap) for a, op, b in pairs]
             return TRUE if all(r is TRUE for r in results) else FALSE
+        if self.run.converting:
+            pairs = zip(values, expr.ops, values[1:], strict=False)
+            results = [compared(a, op, b, expr, self.heap) for a, op, b in pairs]
+            if FALSE in results or all(r is TRUE for r in results):
+                return FALSE if FALSE in results else TRUE
+        if len(values) == 3 and all(isinstance(op, (ast.Lt, ast.LtE)) for op in expr.ops):
+            middle = values[1]
+            if isinstance(middle, Known) and isinstance(middle.value, Index):  # from the first to the last: any index
+                first = compared(values[0], expr.ops[0], middle, expr, self.heap)
+                if first is TRUE and not isinstance(values[2], Known):
+                    return TRUE
         return Test(Condition(shortened(ast.unparse(expr), expr)))
 
     def _unary(self, expr: ast.UnaryOp, frame: Frame) -> Value:
@@ -212,10 +234,24 @@ class Expressions:
 
     def _binary(self, expr: ast.BinOp, frame: Frame) -> Value:
         left, right = self.value(expr.left, frame), self.value(expr.right, frame)
-        sides = list(product(parts(left, self.heap), parts(right, self.heap)))
-        if len(sides) > 16:
-            return Thing(shortened(ast.unparse(expr), expr))
-        return choice(((*cond, *more), computed(a, b, expr)) for (cond, a), (more, b) in sides)
+        if isinstance(left, Choice) or isinstance(right, Choice):
+            sides = list(product(parts(left, self.heap), parts(right, self.heap)))
+            if len(sides) > 16:
+                return Thing(shortened(ast.unparse(expr), expr))
+            return choice(
+                (both, computed(a, b, expr))
+                for (cond, a), (more, b) in sides
+                if (both := self._both(cond, more)) is not None
+            )
+        if self.run.converting and isinstance(left, Seq) and isinstance(right, Seq) and type(expr.op) in _SETS:
+            return combined(left, right, _SETS[type(expr.op)])
+        value = computed(left, right, expr)
+        if isinstance(value, Known) and self.run.converting and isinstance(value.value, str):
+            self.run.note_text(value.value, Place(frame.scope.module.path, expr))
+        return value
+
+    def _both(self, first: Conditions, second: Conditions) -> Conditions | None:
+        return merged(first, second) if self.run.converting else (*first, *second)
 
     def _yield(self, expr: ast.Yield | ast.YieldFrom, frame: Frame) -> Value:
         if frame.generated is not None and expr.value is not None:
@@ -252,14 +288,15 @@ class Expressions:
         found = Map()
         for key, value in zip(expr.keys, expr.values, strict=True):
             given = self.value(value, frame)
-            if key is None:
-                for _, single in parts(given, self.heap):
-                    if isinstance(single, Map):
-                        found.slots.update(single.slots)
-                    elif not is_none(single):
-                        found.slots[Pattern("*")] = UNKNOWN
+            if key is not None:
+                self.run.containers.set_item(found, self.value(key, frame), given)
                 continue
-            found.slots[key_of(self.value(key, frame))] = given
+            for _, single in parts(given, self.heap):
+                if isinstance(single, Map):
+                    self.run.containers.call(found, "update", [given], {})
+                    break
+                if not is_none(single):
+                    found.slots[Pattern("*")] = UNKNOWN
         return found
 
     def _subscript(self, expr: ast.Subscript, frame: Frame) -> Value:
@@ -270,41 +307,11 @@ class Expressions:
         place = self.run.site or Place(frame.scope.module.path, expr)
         return self.each(owner, lambda single: self.run.containers.item(single, key, expr, place))
 
-    def _text(self, expr: ast.JoinedStr, frame: Frame) -> Value:
-        pieces: list[str] = []
-        shown: list[str] = []
-        decided = True
-        for part in expr.values:
-            value = self.value(part.value, frame) if isinstance(part, ast.FormattedValue) else self.value(part, frame)
-            if isinstance(part, ast.FormattedValue) and isinstance(value, Known):
-                value = self._formatted(value, part, frame)
-            if isinstance(value, Known):
-                pieces.append(str(value.value))
-                shown.append(str(value.value))
-            else:
-                decided = False
-                pieces.append(value.pattern if isinstance(value, Thing) else "*")
-                shown.append(f"{{{text_of(value, part)}}}")
-        if decided:
-            return Known("".join(pieces))
-        return Thing("f" + repr("".join(shown)), pattern="".join(pieces))
-
-    def _formatted(self, value: Known, part: ast.FormattedValue, frame: Frame) -> Value:
-        """``f"{index:02d}"``"""
-        spec = self.value(part.format_spec, frame) if part.format_spec is not None else Known("")
-        shown = {ord("r"): repr, ord("s"): str, ord("a"): ascii}.get(part.conversion, lambda v: v)(value.value)
-        if not isinstance(spec, Known):
-            return UNKNOWN
-        try:
-            return Known(format(shown, spec.value))
-        except (TypeError, ValueError):
-            return UNKNOWN
-
     def _comprehension(self, expr: Any, frame: Frame) -> Value:
         inner = Frame(frame.scope, frame.owner, frame.me, frame, frame.base)
         found = Map() if isinstance(expr, ast.DictComp) else Seq(depth=self.run.depth)
         self._generate(expr, 0, inner, found, False)
-        return found
+        return as_set(found) if isinstance(expr, ast.SetComp) else found
 
     def _generate(self, expr: Any, level: int, frame: Frame, found: Seq | Map, again: bool) -> None:
         if level == len(expr.generators):
@@ -334,8 +341,8 @@ class Expressions:
 
     def _collect(self, expr: Any, frame: Frame, found: Seq | Map, again: bool) -> None:
         if isinstance(found, Map):
-            key = key_of(self.value(expr.key, frame))
-            self.heap.write(found, key, self.value(expr.value, frame))
+            key = self.value(expr.key, frame)
+            self.run.containers.set_item(found, key, self.value(expr.value, frame))
             return
         value = self.value(expr.elt, frame)
         slot = "star" if again else "items"
@@ -353,3 +360,14 @@ def key_of(value: Value) -> Any:
     if isinstance(value, Seq) and not value.star and all(isinstance(i, Known) for i in value.items):
         return tuple(i.value for i in value.items)  # type: ignore[attr-defined]
     return Pattern(value.pattern if isinstance(value, Thing) else "*")
+
+
+def as_set(row: Seq | Map) -> Seq | Map:
+    """Return a row without what it has twice, as far as that is known."""
+    if not isinstance(row, Seq) or not all(isinstance(v, Known) for v in row.items):
+        return row
+    try:
+        items = {(type(v.value), v.value): v for v in row.items}  # type: ignore[attr-defined]
+    except TypeError:
+        return row
+    return row if len(items) == len(row.items) else Seq(items.values(), row.star, row.depth)

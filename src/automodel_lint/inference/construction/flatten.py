@@ -13,6 +13,7 @@ from automodel_lint.inference.construction.module_methods import member_items
 from automodel_lint.inference.construction.truth import text_of
 from automodel_lint.inference.construction.values import (
     ABSENT,
+    UNKNOWN,
     Callable_,
     Choice,
     Known,
@@ -33,6 +34,7 @@ from automodel_lint.inference.module_tree import (
 )
 from automodel_lint.inference.names import ClassEntity, Names
 
+ADAPTER = "state_dict_adapter"  # the attribute under which the framework looks for a model's adapter
 _DEEPEST = 40  # levels of the tree
 
 
@@ -59,7 +61,19 @@ def module_tree(
     if run.left_early:  # by a default that a caller may replace
         run, made = _constructed(classes, torch_names, cls, given, assumed, _optional(classes, cls))
     root = _Reader().node(made, "", (), frozenset())
-    return ModuleTree(root, [_built(*record) for record in run.built], frozenset(run.unsettled - run.read_plainly))
+    built = [_built(*record) for record in run.built]
+    return ModuleTree(root, built, frozenset(run.unsettled - run.read_plainly), _adapter(run, made))
+
+
+def _adapter(run: Interpreter, made: Obj) -> Value:
+    """Return what a finished model has as its adapter: an attribute, or what a property of the class gives."""
+    found = made.slots.get(ADAPTER)
+    if found is None and made.cls is not None and run.globals.class_member(made.cls, ADAPTER) is not None:
+        try:
+            found = run.instances.attribute(made, ADAPTER, made.place.node)
+        except (TooLong, RecursionError):
+            found = UNKNOWN
+    return ABSENT if found is None else found
 
 
 def _constructed(

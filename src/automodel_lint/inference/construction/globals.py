@@ -177,6 +177,19 @@ class Globals:
         order = self.run.mro(cls)
         return any(not isinstance(a, ClassEntity) and a.fqn.startswith("enum.") for a in order)
 
+    def of_member(self, member: Member, name: str) -> Value | None:
+        """Return ``value`` or ``name`` of an enum member, while a state dict is followed."""
+        enum, _, own = member.fqn.rpartition(".")
+        if name == "name":
+            return Known(own)
+        cls = self.imported(*enum.rpartition(".")[::2]) if name == "value" and self.run.converting else None
+        bindings = self.run.classes.local(cls.cls, own) if isinstance(cls, ClassValue) else []
+        if not bindings or bindings[-1].value is None:
+            return None
+        owner = bindings[-1].owner
+        inner = Scope(owner.module, (self.run.names.body(owner), *owner.scope.frames))
+        return self._bound(Bound(bindings[-1].value, inner))
+
     def _class_member(self, cls: ClassEntity, name: str) -> Value | None:
         members, opaque = self.run.classes.find(cls, name)
         if not members:

@@ -6,7 +6,17 @@ from collections.abc import Callable, Iterable
 from functools import lru_cache
 from typing import Any
 
-from automodel_lint.inference.construction.values import _SERIAL, ABSENT, Choice, Known, Row, Stored, TensorValue, Value
+from automodel_lint.inference.construction.values import (
+    _SERIAL,
+    ABSENT,
+    Choice,
+    Known,
+    Obj,
+    Row,
+    Stored,
+    TensorValue,
+    Value,
+)
 from automodel_lint.inference.module_tree import Condition
 
 Conditions = tuple[Condition, ...]
@@ -21,6 +31,9 @@ class Heap:
         self.facts: dict[str, bool] = {}
         self.equal: dict[str, str] = {}  # what surely equals which literal
         self.writes = 0
+        self.converting = False  # whether what stands for any number stands for one at least
+        self.version = 0  # of what objects hold, while a state dict is followed
+        self.begun = 0  # the serial from which on things are made in passing
         self._journals: list[tuple[int, dict[tuple[int, Any], tuple[Stored, Any, Value]]]] = []
 
     # -- slots --------------------------------------------------------------------------------------------------
@@ -28,11 +41,19 @@ class Heap:
     def write(self, owner: Stored, key: Any, value: Value) -> None:
         """Set a slot; a value made before the innermost branch began is remembered as it was."""
         self.writes += 1
+        if self.converting and (isinstance(owner, Obj) or owner.serial < self.begun):
+            self.version += 1
+            if isinstance(value, Stored) and not isinstance(value, Obj):
+                value.serial = 0  # from now on it is a part of an object
         if self._journals:
             started, journal = self._journals[-1]
             if owner.serial < started:
                 journal.setdefault((id(owner), key), (owner, key, owner.slots.get(key, ABSENT)))
         owner.slots[key] = value
+
+    def begin(self) -> None:
+        """Let what is made from now on be made in passing."""
+        self.begun = next(_SERIAL)
 
     def is_fresh(self, owner: Stored | TensorValue) -> bool:
         """Tell whether something was made in the innermost branch, so that changes of it need no condition."""
@@ -48,6 +69,8 @@ class Heap:
         for at, (owner, key, before) in journal.items():
             written[at] = (owner, key, before, owner.slots.get(key, ABSENT))
             self._put(owner, key, before)
+            if isinstance(owner, Obj) or owner.serial < self.begun:
+                self.version += 1
         return written
 
     @staticmethod

@@ -12,6 +12,7 @@ from automodel_lint.inference.classes import Unknown as UnknownBase
 from automodel_lint.inference.construction import tensors, torch_modules
 from automodel_lint.inference.construction.frames import Frame
 from automodel_lint.inference.construction.heap import choice
+from automodel_lint.inference.construction.texts import Texts
 from automodel_lint.inference.construction.truth import parts
 from automodel_lint.inference.construction.values import (
     ABSENT,
@@ -23,6 +24,7 @@ from automodel_lint.inference.construction.values import (
     External_,
     Known,
     Map,
+    Member,
     Method,
     ModuleName,
     Obj,
@@ -57,6 +59,7 @@ class Instances:
         self.run = interpreter
         self.heap = interpreter.heap
         self._dataclasses: dict[ClassEntity, bool] = {}
+        self._decorated: dict[ast.AST, frozenset[str]] = {}
         self._setters: dict[tuple[ClassEntity, str], Callable_ | None] = {}
 
     # -- making ---------------------------------------------------------------------------------------------------
@@ -214,6 +217,9 @@ class Instances:
         if isinstance(owner, (Seq, Map, Slots, TensorValue, Known, Partial)):
             if isinstance(owner, TensorValue):
                 return tensors.attribute(owner, name)
+            if isinstance(owner, Known):
+                told = self.run.globals.of_member(owner.value, name) if isinstance(owner.value, Member) else None
+                return told or Texts.attribute(owner, name) or Method(owner, name)
             return Method(owner, name)
         if isinstance(owner, Callable_):
             return UNKNOWN
@@ -222,7 +228,7 @@ class Instances:
     def _of_object(self, owner: Obj, name: str) -> Value:
         found = owner.slots.get(name)
         defined = self.run.globals.class_member(owner.cls, name) if owner.cls is not None else None
-        if isinstance(defined, Callable_) and is_property(defined):
+        if isinstance(defined, Callable_) and not self._decorators(defined).isdisjoint(_PROPERTIES):
             return self.run.calls.invoke(Callable_(defined.node, defined.scope, defined.owner, owner), [], {})
         if isinstance(found, (TensorValue, Choice)):
             return self.run.expressions.each(found, as_read)
@@ -238,9 +244,15 @@ class Instances:
             return defined
         return Method(owner, name)
 
+    def _decorators(self, function: Callable_) -> frozenset[str]:
+        if function.node not in self._decorated:
+            found = frozenset(dotted(d) for d in getattr(function.node, "decorator_list", ()))
+            self._decorated[function.node] = found
+        return self._decorated[function.node]
+
     def bound(self, function: Callable_, owner: Value) -> Value:
         """Return a method as an attribute of an object or a class."""
-        kinds = {dotted(d) for d in getattr(function.node, "decorator_list", ())}
+        kinds = self._decorators(function)
         if "staticmethod" in kinds:
             return function
         if "classmethod" in kinds:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import ast
+from collections.abc import Callable, Sequence
 
 from automodel_lint.inference.classes import Ancestor, Classes, is_hf_model
 from automodel_lint.inference.construction.calls import Calls
@@ -13,12 +14,15 @@ from automodel_lint.inference.construction.heap import Heap
 from automodel_lint.inference.construction.hf import HuggingFace
 from automodel_lint.inference.construction.instances import Instances
 from automodel_lint.inference.construction.loops import Loops
+from automodel_lint.inference.construction.reductions import Reductions
 from automodel_lint.inference.construction.statements import Statements
-from automodel_lint.inference.construction.values import Choice, Obj, Value
+from automodel_lint.inference.construction.texts import Texts
+from automodel_lint.inference.construction.values import Choice, Obj, Thing, Value
 from automodel_lint.inference.module_tree import Condition, Place
 from automodel_lint.inference.names import ClassEntity, External, Names
 
 _STEPS = 100_000  # calls and statements for one class; real ones take a few thousand
+_UNROLLED = 16  # elements that a loop over plain data is written out for
 # Packages whose functions and classes are no modules: the standard library's, numeric ones, torch beside ``torch.nn``.
 _HARMLESS = frozenset(
     "torch numpy math os sys re logging warnings typing collections functools itertools copy json contextlib "
@@ -37,6 +41,9 @@ class TooLong(Exception):
 
 class Interpreter:
     """Symbolic construction over one source tree; each instance has a heap of its own."""
+
+    converting = False  # whether it follows a state dict through an adapter
+    unrolled = _UNROLLED
 
     def __init__(self, classes: Classes, torch_names: Names, assumed: frozenset[str] = frozenset()):
         self.classes = classes
@@ -65,6 +72,8 @@ class Interpreter:
         self.loops = Loops(self)
         self.calls = Calls(self)
         self.expressions = Expressions(self)
+        self.texts = Texts(self)
+        self.reductions = Reductions(self)
         self.statements = Statements(self)
 
     def step(self) -> None:
@@ -72,6 +81,17 @@ class Interpreter:
         self.steps += 1
         if self.steps > _STEPS:
             raise TooLong
+
+    def distributed(self, values: Sequence[Value], function: Callable[[list[Value]], Value]) -> Value:
+        """Apply a function of single values; construction hands it a choice as it is, which it takes as unknown."""
+        return function(list(values))
+
+    def any_index(self) -> Value:
+        """Return what stands for an index of which nothing is known."""
+        return Thing("")
+
+    def note_text(self, text: str, place: Place) -> None:
+        """Hear that a text was put together somewhere."""
 
     def mro(self, cls: ClassEntity) -> tuple[Ancestor, ...]:
         """Return the method resolution order of a class."""

@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import replace
 from typing import TYPE_CHECKING
 
-from automodel_lint.inference.construction import tensors, torch_modules, torch_specs
+from automodel_lint.inference.construction import payload, tensors, torch_modules, torch_specs
 from automodel_lint.inference.construction.builtin_calls import Builtins
 from automodel_lint.inference.construction.frames import Frame
 from automodel_lint.inference.construction.module_methods import ModuleMethods
@@ -33,7 +33,8 @@ class Libraries:
         self.modules = modules
 
     def call(self, fqn: str, args: list[Value], keywords: dict[str, Value], place: Place, frame: Frame | None) -> Value:
-        found = self.builtins.call(fqn, args, keywords, place, frame)
+        told = payload.is_distributed(fqn) if self.run.converting else None
+        found = told or self.builtins.call(fqn, args, keywords, place, frame)
         if found is not None:
             return found
         tensor = tensors.call(self.run, fqn, args, keywords, place)
@@ -41,6 +42,8 @@ class Libraries:
             return tensor
         if fqn in ("torch.nn.Parameter", "torch.nn.parameter.Parameter", "torch.nn.parameter.UninitializedParameter"):
             given = args[0] if args else keywords.get("data", UNKNOWN)
+            if self.run.converting:
+                return given
             return self.run.expressions.each(given, lambda v: tensors.as_parameter(v, keywords, args, place))
         if fqn in ("torch.nn.Buffer", "torch.nn.parameter.Buffer"):
             return self._buffer(args, keywords, place)
@@ -52,7 +55,8 @@ class Libraries:
             return args[0] if args else UNKNOWN
         if fqn.endswith(".from_pretrained") and torch_specs.key_of(fqn.rpartition(".")[0]) is not None:
             return self._with_weights(fqn.rpartition(".")[0], args, keywords, place)
-        made = torch_modules.make(self.run, fqn, args, keywords, self.run.site or place)
+        followed = payload.outcome(args, keywords, place) if self.run.converting else None
+        made = followed or torch_modules.make(self.run, fqn, args, keywords, self.run.site or place)
         if made is not None:
             return made
         return self._unknown_library(fqn, args, keywords, place)

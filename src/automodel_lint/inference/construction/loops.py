@@ -18,14 +18,13 @@ from automodel_lint.inference.construction.values import (
     Obj,
     Pattern,
     Seq,
+    TensorValue,
     Thing,
     Value,
 )
 
 if TYPE_CHECKING:
     from automodel_lint.inference.construction.interpreter import Interpreter
-
-_UNROLLED = 16  # elements that a loop is written out for
 
 
 class Loops:
@@ -43,14 +42,23 @@ class Loops:
         if isinstance(value, Seq):
             return value
         if isinstance(value, Map):
-            return Seq([Known(k) for k in value.slots if not isinstance(k, Pattern)], _starred_keys(value))
+            there = [(k, v) for k, v in value.slots.items() if v is not ABSENT]
+            known = [where_there(v, Known(k)) for k, v in there if not isinstance(k, Pattern)]
+            return Seq(known, [where_there(v, Thing("", pattern=k)) for k, v in there if isinstance(k, Pattern)])
         if isinstance(value, Obj) and value.items is not None:
             return self.elements(value.items, text)
         if isinstance(value, Known):
-            return _known(value.value)
+            return self._known(value.value)
+        if isinstance(value, TensorValue) and value.names is not None:
+            return Seq((), [value])
         if isinstance(value, Thing):
             return Seq((), [Thing("")])
         return Seq((), [UNKNOWN])
+
+    def _known(self, value: Any) -> Seq:
+        if isinstance(value, (list, tuple, str, range, frozenset, set, dict)) and len(value) <= self.run.unrolled:
+            return Seq([Known(v) for v in value])
+        return Seq((), [self.run.any_index() if isinstance(value, range) else Thing("")])
 
     def over(
         self, source: Value, target: ast.expr, iterated: ast.expr, frame: Frame, body: Callable[[bool], Any]
@@ -86,6 +94,13 @@ class Loops:
         return False
 
 
+def where_there(entry: Value, shown: Value) -> Value:
+    """Return what stands for an entry of a dict, absent where the entry is."""
+    if not isinstance(entry, Choice) or all(v is not ABSENT for _, v in entry.alternatives):
+        return shown
+    return choice([(c, ABSENT if v is ABSENT else shown) for c, v in entry.alternatives])
+
+
 def _not(conditions: tuple) -> tuple:
     from automodel_lint.inference.module_tree import Condition
 
@@ -101,13 +116,3 @@ def _one_row(rows: list[tuple[tuple, Seq]]) -> Seq:
         choice([(cond, value), (_not(cond), ABSENT)]) if cond else value for cond, row in rows for value in row.star
     ]
     return Seq(items, star)
-
-
-def _starred_keys(value: Map) -> list[Value]:
-    return [Thing("", pattern=str(k)) for k in value.slots if isinstance(k, Pattern)]
-
-
-def _known(value: Any) -> Seq:
-    if isinstance(value, (list, tuple, str, range, frozenset, set, dict)) and len(value) <= _UNROLLED:
-        return Seq([Known(v) for v in value])
-    return Seq((), [Thing("")])

@@ -100,6 +100,8 @@ class Statements:
         """Execute what follows a statement that has left the block on some path inside it."""
         depth = len(self.heap.conditions) - frame.base
         ways = [conditions[depth:] for _, conditions in left]
+        if self.run.converting and not all(ways):  # it has surely left the block, in a loop
+            return next(how for (how, _), way in zip(left, ways, strict=True) if not way)
         text = " or ".join(grouped(" and ".join(grouped(str(c)) for c in way)) for way in ways)
         gone = ways[0][0] if len(ways) == 1 and len(ways[0]) == 1 else Condition(text)
         stays = (negated(gone),)
@@ -327,6 +329,11 @@ class Statements:
         return name
 
     def _unpack(self, target: ast.Tuple | ast.List, value: Value, frame: Frame) -> None:
+        plain = isinstance(value, Seq) and not value.star and len(value.items) == len(target.elts)
+        if plain and not any(isinstance(element, ast.Starred) for element in target.elts):
+            for element, item in zip(target.elts, value.items, strict=True):  # type: ignore[attr-defined]
+                self.bind(element, item, frame)
+            return
         rows = [(cond, spread(v, target.elts)) for cond, v in parts(value, self.heap)]
         for index, element in enumerate(target.elts):
             if all(row is not None for _, row in rows):

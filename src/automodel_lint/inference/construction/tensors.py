@@ -7,9 +7,11 @@ from collections.abc import Callable
 from dataclasses import replace
 from typing import TYPE_CHECKING
 
+from automodel_lint.inference.construction import payload
 from automodel_lint.inference.construction.heap import choice
 from automodel_lint.inference.construction.truth import parts, text_of
 from automodel_lint.inference.construction.values import (
+    FALSE,
     NONE,
     TRUE,
     UNKNOWN,
@@ -97,12 +99,19 @@ def call(run: Interpreter, fqn: str, args: list[Value], keywords: dict[str, Valu
     if not fqn.startswith("torch.") or fqn.startswith(("torch.nn.", "torch.cuda.", "torch.distributed.")):
         return None
     name = fqn.rpartition(".")[2]
+    out = keywords.get("out")
+    if isinstance(out, TensorValue) and out.names is not None:
+        payload.wrote(out, args)
+        return out
     if fqn == f"torch.{name}" and name in _ALLOCATING:
+        new = set() if run.converting else None
         shape = _shape(name, args, keywords)
         other = args[0].dtype if name in _FROM_OTHER and args and isinstance(args[0], TensorValue) else None
-        return with_dtype(run, keywords.get("dtype"), lambda dtype: TensorValue(dtype or other, shape, place))
+        return with_dtype(run, keywords.get("dtype"), lambda d: TensorValue(d or other, shape, place, names=new))
     if name == "get_default_dtype":
         return Thing("torch.get_default_dtype()")
+    if name == "is_tensor" and args:
+        return TRUE if isinstance(args[0], TensorValue) else FALSE
     if name[:1].islower() and fqn == f"torch.{name}" and name not in ("device", "compile", "jit", "dtype"):
         return _derived(args, place)
     return None
@@ -114,7 +123,7 @@ def _derived(args: list[Value], place: Place) -> Value | None:
     given += [i for a in args if isinstance(a, Seq) for i in (*a.items, *a.star) if isinstance(i, TensorValue)]
     if not given:
         return None
-    return TensorValue(given[0].dtype, None, place)
+    return TensorValue(given[0].dtype, None, place, names=payload.names_in(args))
 
 
 def _shape(name: str, args: list[Value], keywords: dict[str, Value]) -> str | None:
@@ -144,6 +153,8 @@ def shape_text(sizes: list[Value]) -> str | None:
 
 def attribute(owner: TensorValue, name: str) -> Value:
     """Return an attribute of a tensor."""
+    if owner.names is not None and name != "dtype":
+        return payload.attribute(owner, name)
     if name == "dtype":
         return (
             External_(f"torch.{owner.dtype.name}")
@@ -157,6 +168,9 @@ def attribute(owner: TensorValue, name: str) -> Value:
 
 def method(run: Interpreter, owner: TensorValue, name: str, args: list[Value], keywords: dict[str, Value]) -> Value:
     """Return what calling a method of a tensor gives."""
+    told = payload.method(owner, name, args, keywords) if owner.names is not None else None
+    if told is not None:
+        return told
     if name in _CASTS:
         return replace(owner, role="", dtype=Dtype(_CASTS[name], "float"))
     if name in ("to", "type"):
@@ -175,7 +189,7 @@ def method(run: Interpreter, owner: TensorValue, name: str, args: list[Value], k
         return UNKNOWN
     if name.startswith("new_"):
         dtype = dtype_of(keywords["dtype"], "to") if "dtype" in keywords else owner.dtype
-        return replace(owner, role="", dtype=dtype, shape=None)
+        return replace(owner, role="", dtype=dtype, shape=None, names=None if owner.names is None else set())
     return owner if name in _KEEPS_ROLE else replace(owner, role="", shape=None)
 
 

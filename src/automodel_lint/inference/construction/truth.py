@@ -4,10 +4,12 @@ from __future__ import annotations
 
 import ast
 import operator
+import re
 from collections.abc import Callable
 from typing import Any
 
-from automodel_lint.inference.construction.heap import Heap, merged
+from automodel_lint.inference.construction import indices
+from automodel_lint.inference.construction.heap import Heap, choice, merged
 from automodel_lint.inference.construction.values import (
     ABSENT,
     FALSE,
@@ -15,13 +17,16 @@ from automodel_lint.inference.construction.values import (
     Callable_,
     Choice,
     ClassValue,
+    Count,
     External_,
+    Index,
     Known,
     Map,
     Member,
     ModuleName,
     Obj,
     Partial,
+    Pattern,
     Seq,
     TensorValue,
     Test,
@@ -31,6 +36,7 @@ from automodel_lint.inference.construction.values import (
 )
 from automodel_lint.inference.module_tree import Condition
 
+_FIELD = re.compile(r"config(\.\w+)+")  # two readings of one field are the same
 _LONGEST = 120  # letters of a condition; a longer one is shown as it was written
 _COMPARE: dict[type, Callable[[Any, Any], bool]] = {
     ast.Eq: operator.eq,
@@ -61,6 +67,8 @@ def text_of(value: Value, expr: ast.AST) -> str:
         return str(value.condition)
     if isinstance(value, External_):
         return value.fqn.removeprefix("builtins.")
+    if isinstance(value, TensorValue) and value.names:
+        return f"state_dict[{min(value.names)!r}]"
     return ast.unparse(expr)
 
 
@@ -129,6 +137,8 @@ def as_test(value: Value, text: str, heap: Heap) -> Value:
     truth = known_truth(value)
     if truth is not None:
         return TRUE if truth else FALSE
+    if heap.converting and isinstance(value, Seq) and any(not isinstance(v, Choice) for v in value.star):
+        return TRUE
     test = value if isinstance(value, Test) else Test(Condition(value.text if isinstance(value, Thing) else text))
     holds = heap.fact(test.condition)
     if holds is not None:
@@ -182,6 +192,11 @@ def compared(left: Value, op: ast.cmpop, right: Value, expr: ast.Compare, heap: 
     decided = _decided(left, op, right)
     if decided is not None:
         return TRUE if decided else FALSE
+    if isinstance(op, (ast.In, ast.NotIn)) and isinstance(left, Known) and isinstance(right, Map):
+        found = right.slots.get(left.value)
+        if isinstance(found, Choice):  # there on one side of a branch
+            is_in = isinstance(op, ast.In)
+            return choice([(c, TRUE if (v is not ABSENT) is is_in else FALSE) for c, v in parts(found, heap)])
     kind = _NEGATED.get(type(op), type(op))
     text = f"{_operand(left, expr.left)} {_SIGN[kind]} {_operand(right, expr.comparators[0])}"
     condition = Condition(shortened(text, expr), type(op) not in _NEGATED)
@@ -201,21 +216,54 @@ def _operand(value: Value, expr: ast.AST) -> str:
 
 
 def _decided(left: Value, op: ast.cmpop, right: Value) -> bool | None:
+    membership = isinstance(op, (ast.In, ast.NotIn))
+    if membership and isinstance(left, Known) and isinstance(right, (Seq, Map)):
+        found = _holds_key(right, left.value) if isinstance(right, Map) else _holds(right, left.value)
+        return None if found is None else found is isinstance(op, ast.In)
     if isinstance(left, Known) and isinstance(right, Known):
+        if isinstance(left.value, Index) or isinstance(right.value, Index):
+            return indices.compared_as_index(left.value, op, right.value)
+        if indices.of_one(left.value, op, right.value):
+            return None
         try:
             return bool(_COMPARE[type(op)](left.value, right.value))
         except TypeError:
             return None
-    if isinstance(left, Known) and isinstance(right, (Seq, Map)) and isinstance(op, (ast.In, ast.NotIn)):
-        keys = right.items if isinstance(right, Seq) else tuple(Known(k) for k in right.slots)
-        if not all(isinstance(k, Known) for k in keys) or (isinstance(right, Seq) and right.star):
-            return None
-        found = any(k.value == left.value for k in keys)  # type: ignore[attr-defined]
-        return found is isinstance(op, ast.In)
+    within = indices.against_count(left, op, right)
+    if within is not None:
+        return within
+    if isinstance(op, (ast.Eq, ast.NotEq)) and (_counts_all(left, right) or _counts_all(right, left)):
+        return isinstance(op, ast.Eq)
     if isinstance(op, (ast.Is, ast.IsNot, ast.Eq, ast.NotEq)):
         same = _identity(left, right)
         return None if same is None else same is isinstance(op, (ast.Is, ast.Eq))
     return None
+
+
+def _counts_all(counted: Value, number: Value) -> bool:
+    """Whether all there are of something are compared with the number that the config gives of it."""
+    return isinstance(counted, Known) and isinstance(counted.value, Count) and isinstance(number, Thing)
+
+
+def _holds(row: Seq, wanted: Any) -> bool | None:
+    """Whether a row surely has an element, or surely has it not."""
+    known = [k.value for k in row.items if isinstance(k, Known)]
+    if wanted in known:
+        return True
+    return False if len(known) == len(row.items) and not row.star and not indices.may_be(wanted, known) else None
+
+
+def _holds_key(table: Map, key: Any) -> bool | None:
+    """Whether a key surely is in a dict, or surely is not."""
+    try:
+        found = table.slots.get(key, ABSENT)
+    except TypeError:
+        return None
+    if isinstance(found, Choice) and any(v is ABSENT for _, v in found.alternatives):
+        return None
+    if found is not ABSENT:
+        return True
+    return None if any(isinstance(k, Pattern) for k in table.slots) or indices.may_be(key, table.slots) else False
 
 
 def _identity(left: Value, right: Value) -> bool | None:
@@ -224,15 +272,25 @@ def _identity(left: Value, right: Value) -> bool | None:
         made = isinstance(one, (Obj, Seq, Map, ClassValue, Callable_, Partial, ModuleName, TensorValue))
         if made and isinstance(other, Known):
             return False if isinstance(other.value, (str, int, float, type(None))) else None
+        is_text = isinstance(one, Thing) and isinstance(other, Known) and isinstance(other.value, str)
+        if is_text and one.pattern != "*" and not may_be(one.pattern, other.value):  # type: ignore[attr-defined]
+            return False
         if isinstance(one, Thing) and one.given and isinstance(other, Known) and not other.value:
             return False
     if isinstance(left, ClassValue) and isinstance(right, ClassValue):
         return left.cls is right.cls
+    if isinstance(left, Thing) and isinstance(right, Thing) and left.text == right.text and _FIELD.fullmatch(left.text):
+        return True
     if isinstance(left, External_) and isinstance(right, External_):
         return left.fqn == right.fqn or None
     if isinstance(left, Obj) and isinstance(right, Obj):
         return left is right
     return None
+
+
+def may_be(pattern: str, text: str) -> bool:
+    """Tell whether a text may be what a pattern stands for, each ``*`` for anything."""
+    return re.fullmatch(".*".join(map(re.escape, pattern.split("*"))), text, re.DOTALL) is not None
 
 
 def _members(left: Value, right: Value, expr: ast.Compare) -> tuple[Condition, ...]:

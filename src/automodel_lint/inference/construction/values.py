@@ -35,6 +35,22 @@ class Known(Value):
         self.value, self.left_out = value, left_out
 
 
+class Index(int):
+    """A number that stands for any index: a layer's, an expert's. What is computed with it is an index as well."""
+
+    __slots__ = ()
+
+
+class Count(Index):
+    """How many there are of what an index stands for."""
+
+    __slots__ = ()
+
+
+# So big that no source writes it, and a name that has it is known again.
+ANY_INDEX = 7_000_003
+
+
 NONE = Known(None)
 TRUE = Known(True)
 FALSE = Known(False)
@@ -172,6 +188,16 @@ class Map(Stored):
         self.slots.update(entries or {})
 
 
+class Filling(Map):
+    """A ``defaultdict``: what is asked for and not there is made."""
+
+    __slots__ = ("factory",)
+
+    def __init__(self, factory: Value, entries: dict[Any, Value] | None = None):
+        super().__init__(entries)
+        self.factory = factory
+
+
 class Pattern(str):
     """A key of a :class:`Map`, or an attribute name, of which only the pattern is known."""
 
@@ -183,7 +209,8 @@ class TensorValue(Value):
     """A tensor: what it is allocated with and where.
 
     ``role`` is empty, ``parameter`` or ``buffer``; ``wrapped`` tells an ``nn.Buffer``, which registers itself wherever
-    it is assigned, from a tensor that was handed to ``register_buffer``.
+    it is assigned, from a tensor that was handed to ``register_buffer``. ``names`` are the names in a state dict of the
+    tensors that it was made of, shared by all views of one storage; ``None`` where nobody follows them.
     """
 
     dtype: Dtype | None
@@ -194,6 +221,7 @@ class TensorValue(Value):
     persistent: bool = True
     wrapped: bool = False
     origin: TensorValue | None = None  # the parameter that this one was got from by going over all of them
+    names: set[str] | None = None
     serial: int = field(default_factory=lambda: next(_SERIAL))
 
 

@@ -21,6 +21,7 @@ from acme_automodel.components.models.common.tie_word_embeddings import (
 )
 from acme_automodel.components.models.hawthorn.config import HawthornConfig
 from acme_automodel.components.models.hawthorn.layers import Experts, SinkAttention, StateSpaceMixer
+from acme_automodel.components.models.hawthorn.state_dict_adapter import HawthornStateDictAdapter
 
 
 class HawthornDecoderLayer(nn.Module):
@@ -103,6 +104,8 @@ class HawthornForCausalLM(HFCheckpointingMixin, nn.Module):
         self.lm_head = initialize_linear_module(
             self.backend.linear, config.hidden_size, config.vocab_size, dtype=dtype_of(config)
         )
+        if self.backend.enable_hf_state_dict_adapter:
+            self.state_dict_adapter = HawthornStateDictAdapter()
 
     def get_input_embeddings(self) -> nn.Module:
         return self.model.embed_tokens
