@@ -134,7 +134,8 @@ class Adapter:
         names: dict[str, list[Conditions]] = {real(name): [()] for name in self.to_hf.invented}
         for key in self.to_hf.keys.values():
             sides = [image for image in key.images if merged(image.conditions, world) is not None]
-            for name in sides[0].spelled if sides else ():
+            fullest = max(sides, key=lambda image: len(image.names), default=None)  # of those that are left
+            for name in fullest.spelled if fullest else ():
                 names.setdefault(name, []).extend(t.conditions for t in self.natives[key.name])
         return names
 

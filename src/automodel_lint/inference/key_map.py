@@ -63,7 +63,7 @@ class Key:
 
 @dataclass(eq=False)
 class KeyMap:
-    """What one direction of an adapter does with each name, and the names that it makes out of none."""
+    """What one direction of an adapter does with each name, and the names that it makes out of none, on no side."""
 
     keys: dict[str, Key] = field(default_factory=dict)
     invented: tuple[str, ...] = ()

@@ -109,7 +109,8 @@ def key_map(run: Converter, adapter: Obj, method: str, given: Iterable[Given], c
     keys = {}
     for one in given:
         keys[one.spelled] = found.key(one, reason)
-    return KeyMap(keys, tuple(dict.fromkeys(pattern(name) for name in found.invented)))
+    derived = {name for pairs in found.made.values() for name, _ in pairs}
+    return KeyMap(keys, tuple(dict.fromkeys(pattern(name) for name in found.invented if name not in derived)))
 
 
 def single_map(run: Converter, adapter: Obj, method: str, given: Iterable[Given]) -> KeyMap:
