@@ -137,7 +137,8 @@ class Adapter:
             fullest = max(sides, key=lambda image: len(image.names), default=None)  # of those that are left
             for name in fullest.spelled if fullest else ():
                 names.setdefault(name, []).extend(t.conditions for t in self.natives[key.name])
-        return names
+        at = {name: number for number, name in enumerate(self.to_hf.order)}
+        return dict(sorted(names.items(), key=lambda item: at.get(item[0], -1)))  # the later of two wins
 
     def _map(self, method: str, given: list[Given], conditions: Conditions = ()) -> KeyMap:
         return key_map(self._converter, self.made, method, given, conditions)
@@ -189,7 +190,7 @@ def _by_name(found: KeyMap) -> KeyMap:
     groups: dict[str, list[Key]] = {}
     for key in found.keys.values():
         groups.setdefault(key.name, []).append(key)
-    return KeyMap({name: _together(keys) for name, keys in groups.items()}, found.invented)
+    return KeyMap({name: _together(keys) for name, keys in groups.items()}, found.invented, found.order)
 
 
 def _together(keys: list[Key]) -> Key:
