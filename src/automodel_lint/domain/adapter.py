@@ -20,7 +20,7 @@ from automodel_lint.inference.construction.conversion import (
 )
 from automodel_lint.inference.construction.heap import Conditions, merged
 from automodel_lint.inference.construction.values import ABSENT, Choice, Obj, Value
-from automodel_lint.inference.key_map import Key, KeyMap
+from automodel_lint.inference.key_map import Image, Key, KeyMap
 from automodel_lint.inference.module_tree import Condition, Place, Tensor, matches
 from automodel_lint.inference.names import ClassEntity
 
@@ -156,15 +156,20 @@ class Adapter:
         return [key for key in self.to_hf.keys.values() if self.comes_back(key) is False]
 
     def comes_back(self, key: Key) -> bool | None:
-        """Tell whether ``from_hf`` can make a name of the model of what ``to_hf`` makes of it; ``None`` if it is open.
+        """Tell whether ``from_hf`` makes a name of the model of what ``to_hf`` makes of it, on every side.
 
-        It is open, too, where nothing comes out.
+        It is ``None`` if that is open, or if nothing comes out.
         """
-        back = [self._back.keys.get(name) for image in key.images for name in image.spelled]
+        told = [self._returns(key, image) for image in key.images if image.names]
+        if False in told:
+            return False if key.followed else None
+        return True if True in told else None
+
+    def _returns(self, key: Key, image: Image) -> bool | None:
+        back = [self._back.keys.get(name) for name in image.spelled]
         if any(k is not None and any(matches(n, key.name) for n in k.all_names) for k in back):
             return True
-        surely = bool(back) and key.followed and all(k is not None and k.followed for k in back)
-        return False if surely else None
+        return False if all(k is not None and k.followed for k in back) else None
 
 
 def _given(name: str, variants: list[Tensor]) -> Given:

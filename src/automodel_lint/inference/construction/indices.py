@@ -16,7 +16,7 @@ from automodel_lint.inference.construction.values import ANY_INDEX, Index, Known
 
 _BEHIND = ANY_INDEX + 1000  # an index behind the last layer
 _ANY = str(ANY_INDEX)
-_WRITTEN = re.compile(r"(?<=\.)\d+(?=\\?\.|$|\$)|^\d+(?=\\?\.)")
+_WRITTEN = re.compile(r"(?<=\.)\d{1,6}(?=\\?\.|$|\$)|^\d{1,6}(?=\\?\.)")
 _FIELDS = "num_hidden_layers|num_layers|n_layers|mtp_base_layer_idx|num_nextn_predict_layers|num_mtp_modules"
 _COUNT = rf"\(?config[\w.]*\.(?:{_FIELDS})(?: or 0)?\)?"
 _IS_COUNT, _IS_MORE = re.compile(_COUNT), re.compile(_COUNT + r" \+ .*")
