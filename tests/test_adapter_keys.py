@@ -168,6 +168,11 @@ def test_what_cannot_be_followed_is_not_decided(project: Project, cls: str) -> N
     assert {key.reason for key in keys.values()} == {None, "a name that comes out of it cannot be told"}
 
 
+def test_a_module_that_saves_itself_hides_its_tensors(project: Project, truth: Records) -> None:
+    assert list(_adapter(project, "open", "Virtual").natives) == NATIVE
+    assert _really(truth["open"]["Virtual"], "to_hf").keys() == {*NATIVE, "extra.total"}
+
+
 def test_an_adapter_under_a_condition(project: Project, truth: Records) -> None:
     adapter = _adapter(project, "open", "Sometimes")
     assert [str(c) for c in adapter.conditions] == ["config.nested"]

@@ -21,12 +21,13 @@ from automodel_lint.inference.construction.conversion import (
 from automodel_lint.inference.construction.heap import Conditions, merged
 from automodel_lint.inference.construction.values import ABSENT, Choice, Obj, Value
 from automodel_lint.inference.key_map import Image, Key, KeyMap
-from automodel_lint.inference.module_tree import Condition, Place, Tensor, matches
+from automodel_lint.inference.module_tree import Condition, ModuleNode, Place, Tensor, matches
 from automodel_lint.inference.names import ClassEntity
 
 if TYPE_CHECKING:
     from automodel_lint.domain.model_class import ModelClass
 
+_SAVING = ("state_dict", "_save_to_state_dict")  # what a module replaces that writes its own state dict
 SINGLE = "convert_single_tensor_to_hf"
 _MOST = 8  # adapters inside adapters
 _FEW = 4  # names that depend on a condition, too few to look at its sides one by one
@@ -92,9 +93,24 @@ class Adapter:
 
     @cached_property
     def natives(self) -> dict[str, list[Tensor]]:
-        """The names that the model's state dict can hold, as patterns, with their variants."""
-        by_fqn = self.model.module_tree.by_fqn
-        return {name: variants for name, variants in by_fqn.items() if any(t.persistent for t in variants)}
+        """The names that the model's state dict can hold, as patterns, with their variants.
+
+        What lies in a module that writes its own state dict is not among them: nobody knows what that calls it.
+        """
+        hidden = {id(t) for node in self.model.module_tree.nodes() if self._saves_itself(node) for t in _below(node)}
+        found: dict[str, list[Tensor]] = {}
+        for tensor in self.model.module_tree.tensors:
+            if id(tensor) not in hidden:
+                found.setdefault(tensor.fqn, []).append(tensor)
+        return {name: variants for name, variants in found.items() if any(t.persistent for t in variants)}
+
+    def _saves_itself(self, node: ModuleNode) -> bool:
+        classes = self.model.classes
+        return (
+            bool(node.fqn)
+            and node.cls is not None
+            and any(classes.is_local(member.owner) for name in _SAVING for member in classes.find(node.cls, name)[0])
+        )
 
     @cached_property
     def to_hf(self) -> KeyMap:
@@ -170,6 +186,11 @@ class Adapter:
         if any(k is not None and any(matches(n, key.name) for n in k.all_names) for k in back):
             return True
         return False if all(k is not None and k.followed for k in back) else None
+
+
+def _below(node: ModuleNode) -> Iterator[Tensor]:
+    for inner in node.walk():
+        yield from inner.tensors
 
 
 def _given(name: str, variants: list[Tensor]) -> Given:
