@@ -10,7 +10,7 @@ from typing import Any
 
 import pytest
 
-from automodel_lint.domain.adapter import Adapter
+from automodel_lint.domain.adapter import Adapter, one_way
 from automodel_lint.domain.model_class import ModelClass
 from automodel_lint.domain.project import Project
 from automodel_lint.inference.key_map import Key
@@ -120,6 +120,24 @@ def test_a_tensor_by_itself_may_become_another(project: Project) -> None:
         assert list(adapter.singly.keys[name].all_names) == names
     assert list(adapter.to_hf.keys["lm_head.weight"].all_names) == ["x.head.weight"]
     assert _adapter(project, "shapes", "Fused").singly is None
+
+
+def test_other_names_are_followed_as_well(project: Project) -> None:
+    names = [f"base.model.layers.*.attn.{part}.lora_A.weight" for part in "qk"]
+    found = _adapter(project, "texts", "Tables").follow("to_hf", names)
+    assert {name: key.all_names for name, key in found.keys.items()} == {
+        names[0]: ("base.model.layers.*.attention.query.lora_A.weight",),
+        names[1]: ("base.model.layers.*.attention.key.lora_A.weight",),
+    }
+
+
+def test_what_a_model_loses_on_the_way(project: Project) -> None:
+    entity = project.by_fqn(f"{FOLDER.name}.texts.Tables")[0]
+    lost = one_way(ModelClass(project, entity, (), ()))
+    assert [(adapter.name, key.name) for adapter, key in lost] == [
+        ("TablesAdapter", "model.norm.weight"),
+        ("TablesAdapter", "lm_head.weight"),
+    ]
 
 
 def test_a_new_name_has_a_place(project: Project) -> None:

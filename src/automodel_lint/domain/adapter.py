@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from functools import cached_property
 from itertools import product
 from typing import TYPE_CHECKING
@@ -133,6 +133,13 @@ class Adapter:
         """
         return _by_name(self._back)
 
+    def follow(self, method: str, names: Iterable[str]) -> KeyMap:
+        """Return what ``to_hf`` or ``from_hf`` makes of a state dict with other names, such as those of LoRA weights.
+
+        Names are patterns; nothing is known of the tensors.
+        """
+        return _by_name(self._map(method, [Given(name) for name in names]))
+
     @cached_property
     def _back(self) -> KeyMap:
         made: dict[str, list[Key]] = {}
@@ -232,6 +239,11 @@ def adapters_of(model: ModelClass) -> tuple[Adapter, ...]:
     """Return the adapters that constructing a class can leave in its ``state_dict_adapter``."""
     found = _singles(model.module_tree.adapter)
     return tuple(Adapter(model, made, conditions) for conditions, made in found if isinstance(made, Obj))
+
+
+def one_way(model: ModelClass) -> list[tuple[Adapter, Key]]:
+    """Return the names of a class that one of its adapters renames and does not rename back, both surely."""
+    return [(adapter, key) for adapter in model.adapters for key in adapter.one_way]
 
 
 def has_unknown_adapter(model: ModelClass) -> bool:
