@@ -65,8 +65,8 @@ class Containers:
         if isinstance(owner, Known) and isinstance(key, Known):
             try:
                 return Known(owner.value[key.value])
-            except (TypeError, LookupError):
-                return UNKNOWN
+            except (TypeError, LookupError) as error:
+                return self.run.fails(error)
         if isinstance(owner, Slots):
             return owner.owner.slots.get(key_of(key), UNKNOWN)
         if isinstance(owner, Thing):
@@ -92,7 +92,8 @@ class Containers:
                 return self._filled(owner, at, found or ABSENT, place)
             if found is None:
                 starred = [v for k, v in owner.slots.items() if isinstance(k, Pattern)]
-                return starred[0] if starred else (UNKNOWN if owner.slots else _UNFILLED)
+                missing = UNKNOWN if owner.slots else _UNFILLED
+                return starred[0] if starred else (self.run.fails(KeyError()) if self.run.trying else missing)
             return found
         if not owner.slots:
             return _UNFILLED
@@ -108,7 +109,8 @@ class Containers:
     def _element(self, owner: Seq, key: Value) -> Value:
         if isinstance(key, Known) and isinstance(key.value, int) and not owner.star:
             index = key.value
-            return owner.items[index] if -len(owner.items) <= index < len(owner.items) else UNKNOWN
+            inside = -len(owner.items) <= index < len(owner.items)
+            return owner.items[index] if inside else self.run.fails(IndexError())
         candidates = [v for v in (*owner.items, *owner.star) if v is not ABSENT]
         if not candidates:
             return UNKNOWN

@@ -73,7 +73,7 @@ class Converter(Interpreter):
 
     def restart(self) -> None:
         """Begin anew: what was learnt about classes and modules stays."""
-        self.steps = 0
+        self.steps, self.trying = 0, []
         self.texts_made = {}
         self.heap.begin()
         self.heap.version += 1

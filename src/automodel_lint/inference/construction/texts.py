@@ -84,8 +84,8 @@ class Texts:
             return Thing(f"{owner.value!r}.{name}()")
         try:
             found = getattr(owner.value, name)(*(v for _, v in given), **{k: v for k, (_, v) in words.items()})
-        except (AttributeError, TypeError, ValueError, LookupError):
-            return UNKNOWN
+        except (AttributeError, TypeError, ValueError, LookupError) as error:
+            return self.run.fails(error)
         return self.made(list(found) if name in _VIEWS else found, place)
 
     def made(self, value: Any, place: Place) -> Known:
