@@ -186,6 +186,15 @@ def test_what_cannot_be_followed_is_not_decided(project: Project, cls: str) -> N
     assert {key.reason for key in keys.values()} == {None, "a name that comes out of it cannot be told"}
 
 
+def test_a_tensor_whose_name_another_one_takes_is_not_decided(project: Project, truth: Records) -> None:
+    keys = _adapter(project, "open", "Colliding").to_hf.keys
+    q, k = (keys[f"model.layers.*.attn.{part}.weight"] for part in "qk")
+    assert q.reason == "another tensor takes the name that comes out of it"
+    assert k.decided and k.all_names == ("model.layers.*.attn.qk.weight",)
+    real = _really(truth["open"]["Colliding"], "to_hf")
+    assert (real[q.name], real[k.name]) == (set(), {"model.layers.*.attn.qk.weight"})
+
+
 def test_a_module_that_saves_itself_hides_its_tensors(project: Project, truth: Records) -> None:
     assert list(_adapter(project, "open", "Virtual").natives) == NATIVE
     assert _really(truth["open"]["Virtual"], "to_hf").keys() == {*NATIVE, "extra.total"}

@@ -98,3 +98,16 @@ class Saved(nn.Module):
 
     def _save_to_state_dict(self, destination, prefix, keep_vars):
         destination[f"{prefix}total"] = self.part.detach().sum(0, keepdim=True)
+
+
+class Colliding(Model):
+    def __init__(self, config: Config):
+        super().__init__(config)
+        self.state_dict_adapter = CollidingAdapter(config)
+
+
+class CollidingAdapter(Adapter):
+    """Two tensors get one name."""
+
+    def stored(self, name):
+        return re.sub(r"attn\.[qk]\.", "attn.qk.", name)

@@ -166,7 +166,9 @@ class Containers:
 
     def _put(self, owner: Map, key: Value, value: Value) -> Value:
         at = key_of(key)
-        self.heap.write(owner, at, self.beside(owner, at, narrowed(value, self.heap)))
+        value = narrowed(value, self.heap)
+        self.run.overwritten |= payload.replaced(owner.slots.get(at), value)
+        self.heap.write(owner, at, self.beside(owner, at, value))
         return NONE
 
     def _set_slot(self, view: Slots, key: Any, value: Value) -> None:
@@ -319,7 +321,9 @@ class Containers:
         if isinstance(given, Map):
             for key, value in given.slots.items():
                 if value is not ABSENT:
-                    self.heap.write(owner, key, _present(value, owner.slots.get(key, ABSENT)))
+                    before = owner.slots.get(key, ABSENT)
+                    self.run.overwritten |= payload.replaced(before, value)
+                    self.heap.write(owner, key, _present(value, before))
         elif isinstance(given, Seq):
             for pair in (*given.items, *given.star):
                 self.each_key(pair, lambda single: self._pair(owner, single))

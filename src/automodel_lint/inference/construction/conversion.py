@@ -73,7 +73,7 @@ class Converter(Interpreter):
 
     def restart(self) -> None:
         """Begin anew: what was learnt about classes and modules stays."""
-        self.steps, self.trying = 0, []
+        self.steps, self.trying, self.overwritten = 0, [], set()
         self.texts_made = {}
         self.heap.begin()
         self.heap.version += 1
@@ -231,6 +231,8 @@ class _Reading:
         made = self.made.get(given.spelled, [])
         if given.spelled in self.unknown:
             reason = reason or "a name that comes out of it cannot be told"
+        if given.spelled in self.run.overwritten:
+            reason = reason or "another tensor takes the name that comes out of it"
         if not made:
             reason = reason or self.lost
         images = () if reason else _images(made, given.conditions)

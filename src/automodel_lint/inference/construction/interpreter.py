@@ -63,6 +63,7 @@ class Interpreter:
         self.assumed = assumed  # fields that are taken to have their default
         self.unsettled: set[str] = set()  # fields with a default, of configs whose class is not at hand
         self.steps = 0
+        self.overwritten: set[str] = set()  # names of tensors whose place in a dict another one has taken
         self.trying: list[int] = []  # for each ``try`` under way, how many conditions were open where it began
         self._orders: dict[ClassEntity, tuple[Ancestor, ...]] = {}
         self._module_classes: dict[ClassEntity, bool] = {}
