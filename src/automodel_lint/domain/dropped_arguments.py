@@ -52,19 +52,23 @@ def is_mask_or_media(name: str) -> bool:
 
 
 def _is_refused(view: MethodView, parameter: str) -> bool:
-    """Whether a function raises where it gets another argument of the same medium: no grid is needed of it then."""
+    """Whether a function does nothing but raise for another argument of the same medium: no grid is needed of it."""
     medium = _medium(parameter)
-    others = {a.arg for a in all_arguments(view.node.args) if medium and _medium(a.arg) == medium}
+    others = {a.arg for a in all_arguments(view.node.args) if medium and _medium(a.arg) == medium} - {parameter}
     choices = [s for s in statements_here(view.node.body) if isinstance(s, ast.If)] if others else []
-    return any(
-        any(isinstance(s, ast.Raise) for s in choice.body)
-        and any(_is_asked_for(n, others) for n in ast.walk(choice.test))
-        for choice in choices
-    )
+    refusing = [c.test for c in choices if any(isinstance(s, ast.Raise) for s in c.body)]
+    for name in sorted(others):
+        tests = [test for test in refusing if _asks_only_for(test, {name})]
+        read = sum(isinstance(n, ast.Name) and n.id == name for n in view.walk())
+        if tests and read == sum(isinstance(n, ast.Name) and n.id == name for test in tests for n in ast.walk(test)):
+            return True
+    return False
 
 
-def _is_asked_for(test: ast.AST, names: set[str]) -> bool:
-    """``name is not None`` for one of the names."""
+def _asks_only_for(test: ast.expr, names: set[str]) -> bool:
+    """``name is not None`` for one of the names, whatever else is the case."""
+    if isinstance(test, ast.BoolOp) and isinstance(test.op, ast.Or):
+        return any(_asks_only_for(value, names) for value in test.values)
     is_not = isinstance(test, ast.Compare) and isinstance(test.ops[0], ast.IsNot)
     return is_not and isinstance(test.left, ast.Name) and test.left.id in names  # type: ignore[attr-defined]
 

@@ -166,7 +166,7 @@ class _Flow:
     def _call(self, view: MethodView, call: ast.Call, env: dict[str, Kinds]) -> Kinds:
         positional = [self.value(view, a.value if isinstance(a, ast.Starred) else a, env) for a in call.args]
         named = {k.arg or "**": self.value(view, k.value, env) for k in call.keywords}
-        given = [*positional, *named.values()]
+        given = [*positional, *(kinds for name, kinds in named.items() if name != "**")]
         name = dotted(call.func).rpartition(".")[2] or getattr(call.func, "attr", "")
         if name in _GIVES_HEAD or (name == "getattr" and _names_head(call)):
             return frozenset({HEAD_KIND})
@@ -196,7 +196,7 @@ class _Flow:
     ) -> Kinds:
         """What a method or function gives that a call leads to; one that may get the number to keep cuts by it."""
         handed = passes(call, self.free[-1])
-        if handed and takes(callee, KEEP):
+        if handed and KEEP not in named and takes(callee, KEEP):
             return frozenset({PART})
         parameters = [a.arg for a in (*callee.node.args.posonlyargs, *callee.node.args.args)]
         if callee.self_name and parameters[:1] == [callee.self_name] and not isinstance(callee, FunctionView):
