@@ -19,7 +19,8 @@ class, and what really comes out is all that comes out of these.
 - *unseen*: no real name matches the pattern: the tiny configurations do not take every side of every condition. These
   are not counted.
 - *missed*: a real name that no pattern matches; that is the module tree's fault, and shown for completeness.
-- *invented*: names that are made of no tensor differ.
+
+Names that are made of no tensor are wrong if the map does not have them, or has one that really is made of some.
 """
 
 from __future__ import annotations
@@ -118,8 +119,11 @@ def counted(found: KeyMap, variants: list[Pairs]) -> Counted:
     made.counts = dict(counts)
     made.missed = len({n for p in variants for n in p if n and not any(matches(k, n) for k in found.keys)})
     invented = {name for pairs in variants for name in pairs.get("", ())}
-    if not agrees(found.invented, invented):
-        made.wrong.append(f"invented: {list(found.invented)}, really {sorted(invented)[:4]}")
+    derived = {name for pairs in variants for origin, out in pairs.items() if origin for name in out}
+    too_few = [name for name in sorted(invented) if not any(matches(i, name) for i in found.invented)]
+    too_many = [i for i in found.invented if any(matches(i, name) for name in derived - invented)]
+    if too_few or too_many:
+        made.wrong.append(f"invented: really as well {too_few[:4]}, really not {too_many[:4]}")
     return made
 
 

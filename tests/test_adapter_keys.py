@@ -10,7 +10,7 @@ from typing import Any
 
 import pytest
 
-from automodel_lint.domain.adapter import Adapter
+from automodel_lint.domain.adapter import Adapter, one_way
 from automodel_lint.domain.model_class import ModelClass
 from automodel_lint.domain.project import Project
 from automodel_lint.inference.key_map import Key
@@ -122,6 +122,24 @@ def test_a_tensor_by_itself_may_become_another(project: Project) -> None:
     assert _adapter(project, "shapes", "Fused").singly is None
 
 
+def test_other_names_are_followed_as_well(project: Project) -> None:
+    names = [f"base.model.layers.*.attn.{part}.lora_A.weight" for part in "qk"]
+    found = _adapter(project, "texts", "Tables").follow("to_hf", names)
+    assert {name: key.all_names for name, key in found.keys.items()} == {
+        names[0]: ("base.model.layers.*.attention.query.lora_A.weight",),
+        names[1]: ("base.model.layers.*.attention.key.lora_A.weight",),
+    }
+
+
+def test_what_a_model_loses_on_the_way(project: Project) -> None:
+    entity = project.by_fqn(f"{FOLDER.name}.texts.Tables")[0]
+    lost = one_way(ModelClass(project, entity, (), ()))
+    assert [(adapter.name, key.name) for adapter, key in lost] == [
+        ("TablesAdapter", "model.norm.weight"),
+        ("TablesAdapter", "lm_head.weight"),
+    ]
+
+
 def test_a_new_name_has_a_place(project: Project) -> None:
     keys = _adapter(project, "shapes", "Grouped").to_hf.keys
     lines = (FOLDER / "shapes.py").read_text(encoding="utf-8").splitlines()
@@ -166,6 +184,20 @@ def test_what_cannot_be_followed_is_not_decided(project: Project, cls: str) -> N
     for name, key in keys.items():
         assert key.decided is (".attn." not in name), name
     assert {key.reason for key in keys.values()} == {None, "a name that comes out of it cannot be told"}
+
+
+def test_a_tensor_whose_name_another_one_takes_is_not_decided(project: Project, truth: Records) -> None:
+    keys = _adapter(project, "open", "Colliding").to_hf.keys
+    q, k = (keys[f"model.layers.*.attn.{part}.weight"] for part in "qk")
+    assert q.reason == "another tensor takes the name that comes out of it"
+    assert k.decided and k.all_names == ("model.layers.*.attn.qk.weight",)
+    real = _really(truth["open"]["Colliding"], "to_hf")
+    assert (real[q.name], real[k.name]) == (set(), {"model.layers.*.attn.qk.weight"})
+
+
+def test_a_module_that_saves_itself_hides_its_tensors(project: Project, truth: Records) -> None:
+    assert list(_adapter(project, "open", "Virtual").natives) == NATIVE
+    assert _really(truth["open"]["Virtual"], "to_hf").keys() == {*NATIVE, "extra.total"}
 
 
 def test_an_adapter_under_a_condition(project: Project, truth: Records) -> None:

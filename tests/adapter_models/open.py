@@ -6,6 +6,9 @@ import json
 import os
 import re
 
+import torch
+from torch import nn
+
 from .body import Adapter, Config, Model
 
 
@@ -77,3 +80,34 @@ class HostileAdapter(Adapter):
 
     def stored(self, name):
         return re.sub("(a+)+" * 600 + "$", "", name) if ".attn." in name else name
+
+
+class Virtual(Model):
+    """One of its modules saves another tensor than the one it has."""
+
+    def __init__(self, config: Config):
+        super().__init__(config)
+        self.extra = Saved(config)
+        self.state_dict_adapter = Adapter(config)
+
+
+class Saved(nn.Module):
+    def __init__(self, config: Config):
+        super().__init__()
+        self.part = nn.Parameter(torch.zeros(config.width))
+
+    def _save_to_state_dict(self, destination, prefix, keep_vars):
+        destination[f"{prefix}total"] = self.part.detach().sum(0, keepdim=True)
+
+
+class Colliding(Model):
+    def __init__(self, config: Config):
+        super().__init__(config)
+        self.state_dict_adapter = CollidingAdapter(config)
+
+
+class CollidingAdapter(Adapter):
+    """Two tensors get one name."""
+
+    def stored(self, name):
+        return re.sub(r"attn\.[qk]\.", "attn.qk.", name)

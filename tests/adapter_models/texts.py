@@ -5,6 +5,7 @@
 from __future__ import annotations
 
 import functools
+import re
 
 from .body import STORED, Adapter, Config, Model
 
@@ -112,7 +113,50 @@ class MatchedAdapter(Adapter):
         return name
 
 
+class Tried(Model):
+    def __init__(self, config: Config):
+        super().__init__(config)
+        self.state_dict_adapter = TriedAdapter(config)
+
+
+class TriedAdapter(Adapter):
+    def stored(self, name):
+        try:
+            return EXACT[name]
+        except KeyError:
+            pass
+        try:
+            return f"layer.{int(name.split('.')[2])}.{name.split('.', 3)[3]}"
+        except (ValueError, IndexError):
+            try:
+                return self._other(name)
+            except KeyError:
+                return f"rest.{name}"
+
+    def _other(self, name):
+        try:
+            return re.match(r"model\.(head)\.", name).group(1)
+        except AttributeError as error:
+            raise KeyError(name) from error
+
+    def native(self, name):
+        if name.startswith("layer."):
+            return f"model.layers.{name[6:]}"
+        return {v: k for k, v in EXACT.items()}.get(name, name[5:])
+
+
 HAND = {
+    "Tried": {
+        "model.embed.weight": ["rest.model.embed.weight"],
+        "model.layers.*.attn.q.weight": ["layer.*.attn.q.weight"],
+        "model.layers.*.attn.k.weight": ["layer.*.attn.k.weight"],
+        "model.layers.*.attn.v.weight": ["layer.*.attn.v.weight"],
+        "model.layers.*.experts.up": ["layer.*.experts.up"],
+        "model.layers.*.experts.down": ["layer.*.experts.down"],
+        "model.layers.*.norm.weight": ["layer.*.norm.weight"],
+        "model.norm.weight": ["final.weight"],
+        "lm_head.weight": ["output.weight"],
+    },
     "Replace": {
         "model.layers.*.attn.q.weight": ["backbone.blocks.*.attention.q.weight"],
         "model.layers.*.attn.k.weight": ["backbone.blocks.*.attention.k.weight"],

@@ -20,13 +20,14 @@ from automodel_lint.inference.construction.conversion import (
 )
 from automodel_lint.inference.construction.heap import Conditions, merged
 from automodel_lint.inference.construction.values import ABSENT, Choice, Obj, Value
-from automodel_lint.inference.key_map import Key, KeyMap
-from automodel_lint.inference.module_tree import Condition, Place, Tensor, matches
+from automodel_lint.inference.key_map import Image, Key, KeyMap
+from automodel_lint.inference.module_tree import Condition, ModuleNode, Place, Tensor, matches
 from automodel_lint.inference.names import ClassEntity
 
 if TYPE_CHECKING:
     from automodel_lint.domain.model_class import ModelClass
 
+_SAVING = ("state_dict", "_save_to_state_dict")  # what a module replaces that writes its own state dict
 SINGLE = "convert_single_tensor_to_hf"
 _MOST = 8  # adapters inside adapters
 _FEW = 4  # names that depend on a condition, too few to look at its sides one by one
@@ -92,9 +93,24 @@ class Adapter:
 
     @cached_property
     def natives(self) -> dict[str, list[Tensor]]:
-        """The names that the model's state dict can hold, as patterns, with their variants."""
-        by_fqn = self.model.module_tree.by_fqn
-        return {name: variants for name, variants in by_fqn.items() if any(t.persistent for t in variants)}
+        """The names that the model's state dict can hold, as patterns, with their variants.
+
+        What lies in a module that writes its own state dict is not among them: nobody knows what that calls it.
+        """
+        hidden = {id(t) for node in self.model.module_tree.nodes() if self._saves_itself(node) for t in _below(node)}
+        found: dict[str, list[Tensor]] = {}
+        for tensor in self.model.module_tree.tensors:
+            if id(tensor) not in hidden:
+                found.setdefault(tensor.fqn, []).append(tensor)
+        return {name: variants for name, variants in found.items() if any(t.persistent for t in variants)}
+
+    def _saves_itself(self, node: ModuleNode) -> bool:
+        classes = self.model.classes
+        return (
+            bool(node.fqn)
+            and node.cls is not None
+            and any(classes.is_local(member.owner) for name in _SAVING for member in classes.find(node.cls, name)[0])
+        )
 
     @cached_property
     def to_hf(self) -> KeyMap:
@@ -117,6 +133,13 @@ class Adapter:
         """
         return _by_name(self._back)
 
+    def follow(self, method: str, names: Iterable[str]) -> KeyMap:
+        """Return what ``to_hf`` or ``from_hf`` makes of a state dict with other names, such as those of LoRA weights.
+
+        Names are patterns; nothing is known of the tensors.
+        """
+        return _by_name(self._map(method, [Given(name) for name in names]))
+
     @cached_property
     def _back(self) -> KeyMap:
         made: dict[str, list[Key]] = {}
@@ -134,9 +157,11 @@ class Adapter:
         names: dict[str, list[Conditions]] = {real(name): [()] for name in self.to_hf.invented}
         for key in self.to_hf.keys.values():
             sides = [image for image in key.images if merged(image.conditions, world) is not None]
-            for name in sides[0].spelled if sides else ():
+            fullest = max(sides, key=lambda image: len(image.names), default=None)  # of those that are left
+            for name in fullest.spelled if fullest else ():
                 names.setdefault(name, []).extend(t.conditions for t in self.natives[key.name])
-        return names
+        at = {name: number for number, name in enumerate(self.to_hf.order)}
+        return dict(sorted(names.items(), key=lambda item: at.get(item[0], -1)))  # the later of two wins
 
     def follow(self, method: str, names: Iterable[str]) -> dict[str, Key]:
         """Return what one direction makes of some names, given all of them at once and nothing else."""
@@ -161,15 +186,25 @@ class Adapter:
         return [key for key in self.to_hf.keys.values() if self.comes_back(key) is False]
 
     def comes_back(self, key: Key) -> bool | None:
-        """Tell whether ``from_hf`` can make a name of the model of what ``to_hf`` makes of it; ``None`` if it is open.
+        """Tell whether ``from_hf`` makes a name of the model of what ``to_hf`` makes of it, on every side.
 
-        It is open, too, where nothing comes out.
+        It is ``None`` if that is open, or if nothing comes out.
         """
-        back = [self._back.keys.get(name) for image in key.images for name in image.spelled]
+        told = [self._returns(key, image) for image in key.images if image.names]
+        if False in told:
+            return False if key.followed else None
+        return True if True in told else None
+
+    def _returns(self, key: Key, image: Image) -> bool | None:
+        back = [self._back.keys.get(name) for name in image.spelled]
         if any(k is not None and any(matches(n, key.name) for n in k.all_names) for k in back):
             return True
-        surely = bool(back) and key.followed and all(k is not None and k.followed for k in back)
-        return False if surely else None
+        return False if all(k is not None and k.followed for k in back) else None
+
+
+def _below(node: ModuleNode) -> Iterator[Tensor]:
+    for inner in node.walk():
+        yield from inner.tensors
 
 
 def _given(name: str, variants: list[Tensor]) -> Given:
@@ -195,7 +230,7 @@ def _by_name(found: KeyMap) -> KeyMap:
     groups: dict[str, list[Key]] = {}
     for key in found.keys.values():
         groups.setdefault(key.name, []).append(key)
-    return KeyMap({name: _together(keys) for name, keys in groups.items()}, found.invented)
+    return KeyMap({name: _together(keys) for name, keys in groups.items()}, found.invented, found.order)
 
 
 def _together(keys: list[Key]) -> Key:
@@ -211,6 +246,11 @@ def adapters_of(model: ModelClass) -> tuple[Adapter, ...]:
     """Return the adapters that constructing a class can leave in its ``state_dict_adapter``."""
     found = _singles(model.module_tree.adapter)
     return tuple(Adapter(model, made, conditions) for conditions, made in found if isinstance(made, Obj))
+
+
+def one_way(model: ModelClass) -> list[tuple[Adapter, Key]]:
+    """Return the names of a class that one of its adapters renames and does not rename back, both surely."""
+    return [(adapter, key) for adapter in model.adapters for key in adapter.one_way]
 
 
 def has_unknown_adapter(model: ModelClass) -> bool:

@@ -63,10 +63,14 @@ class Key:
 
 @dataclass(eq=False)
 class KeyMap:
-    """What one direction of an adapter does with each name, and the names that it makes out of none."""
+    """What one direction of an adapter does with each name, and the names that it makes out of none, on no side.
+
+    ``order`` has all that comes out, as spelled, in the order in which it does.
+    """
 
     keys: dict[str, Key] = field(default_factory=dict)
     invented: tuple[str, ...] = ()
+    order: tuple[str, ...] = ()
 
     @property
     def followed(self) -> bool:

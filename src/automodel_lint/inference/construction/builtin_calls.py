@@ -128,8 +128,8 @@ class Builtins:
             try:
                 found = function(*(value for _, value in given))  # type: ignore[operator]
                 return Known(Index(found) if name == "int" and self.run.converting and found >= ANY_INDEX else found)
-            except (TypeError, ValueError, ArithmeticError):
-                return UNKNOWN
+            except (TypeError, ValueError, ArithmeticError) as error:
+                return self.run.fails(error)
         if name in ("bool",) and args:
             return as_test(args[0], text_of(args[0], place.node), self.heap)
         if name in ("int", "float", "round") and len(args) == 1 and isinstance(args[0], Thing):

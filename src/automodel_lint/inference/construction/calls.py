@@ -6,7 +6,8 @@ import ast
 from typing import TYPE_CHECKING
 
 from automodel_lint.inference.construction import payload, tensors, torch_specs
-from automodel_lint.inference.construction.blocks import RETURN
+from automodel_lint.inference.construction.attempts import error_named
+from automodel_lint.inference.construction.blocks import RAISE, RETURN
 from automodel_lint.inference.construction.builtin_calls import Builtins
 from automodel_lint.inference.construction.frames import Frame
 from automodel_lint.inference.construction.heap import choice
@@ -263,6 +264,8 @@ class Calls:
                 run.left_early = ended == RETURN
             if frame.generated is not None:
                 return frame.generated
+            if ended == RAISE and not frame.returned and run.trying:
+                return run.fails(error_named(frame.raised))
             return run.statements.returned(frame, ended)
         finally:
             run.stack.pop()

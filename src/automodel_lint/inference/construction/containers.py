@@ -65,8 +65,8 @@ class Containers:
         if isinstance(owner, Known) and isinstance(key, Known):
             try:
                 return Known(owner.value[key.value])
-            except (TypeError, LookupError):
-                return UNKNOWN
+            except (TypeError, LookupError) as error:
+                return self.run.fails(error)
         if isinstance(owner, Slots):
             return owner.owner.slots.get(key_of(key), UNKNOWN)
         if isinstance(owner, Thing):
@@ -92,7 +92,8 @@ class Containers:
                 return self._filled(owner, at, found or ABSENT, place)
             if found is None:
                 starred = [v for k, v in owner.slots.items() if isinstance(k, Pattern)]
-                return starred[0] if starred else (UNKNOWN if owner.slots else _UNFILLED)
+                missing = UNKNOWN if owner.slots else _UNFILLED
+                return starred[0] if starred else (self.run.fails(KeyError()) if self.run.trying else missing)
             return found
         if not owner.slots:
             return _UNFILLED
@@ -108,7 +109,8 @@ class Containers:
     def _element(self, owner: Seq, key: Value) -> Value:
         if isinstance(key, Known) and isinstance(key.value, int) and not owner.star:
             index = key.value
-            return owner.items[index] if -len(owner.items) <= index < len(owner.items) else UNKNOWN
+            inside = -len(owner.items) <= index < len(owner.items)
+            return owner.items[index] if inside else self.run.fails(IndexError())
         candidates = [v for v in (*owner.items, *owner.star) if v is not ABSENT]
         if not candidates:
             return UNKNOWN
@@ -164,7 +166,9 @@ class Containers:
 
     def _put(self, owner: Map, key: Value, value: Value) -> Value:
         at = key_of(key)
-        self.heap.write(owner, at, self.beside(owner, at, narrowed(value, self.heap)))
+        value = narrowed(value, self.heap)
+        self.run.overwritten |= payload.replaced(owner.slots.get(at), value)
+        self.heap.write(owner, at, self.beside(owner, at, value))
         return NONE
 
     def _set_slot(self, view: Slots, key: Any, value: Value) -> None:
@@ -317,7 +321,9 @@ class Containers:
         if isinstance(given, Map):
             for key, value in given.slots.items():
                 if value is not ABSENT:
-                    self.heap.write(owner, key, _present(value, owner.slots.get(key, ABSENT)))
+                    before = owner.slots.get(key, ABSENT)
+                    self.run.overwritten |= payload.replaced(before, value)
+                    self.heap.write(owner, key, _present(value, before))
         elif isinstance(given, Seq):
             for pair in (*given.items, *given.star):
                 self.each_key(pair, lambda single: self._pair(owner, single))

@@ -17,7 +17,7 @@ from automodel_lint.inference.classes import Classes
 from automodel_lint.inference.construction import payload
 from automodel_lint.inference.construction.choices import distributed
 from automodel_lint.inference.construction.expressions import key_of
-from automodel_lint.inference.construction.heap import Conditions, _resolved, equality, merged
+from automodel_lint.inference.construction.heap import Conditions, equality, merged, resolved
 from automodel_lint.inference.construction.interpreter import Interpreter, TooLong
 from automodel_lint.inference.construction.truth import parts
 from automodel_lint.inference.construction.values import (
@@ -73,7 +73,7 @@ class Converter(Interpreter):
 
     def restart(self) -> None:
         """Begin anew: what was learnt about classes and modules stays."""
-        self.steps = 0
+        self.steps, self.trying, self.overwritten = 0, [], set()
         self.texts_made = {}
         self.heap.begin()
         self.heap.version += 1
@@ -109,7 +109,9 @@ def key_map(run: Converter, adapter: Obj, method: str, given: Iterable[Given], c
     keys = {}
     for one in given:
         keys[one.spelled] = found.key(one, reason)
-    return KeyMap(keys, tuple(dict.fromkeys(pattern(name) for name in found.invented)))
+    derived = {name for pairs in found.made.values() for name, _ in pairs}
+    invented = dict.fromkeys(pattern(name) for name in found.invented if name not in derived)
+    return KeyMap(keys, tuple(invented), tuple(found.order))
 
 
 def single_map(run: Converter, adapter: Obj, method: str, given: Iterable[Given]) -> KeyMap:
@@ -171,6 +173,7 @@ class _Reading:
     made: dict[str, list[tuple[str, Conditions]]] = field(default_factory=dict)  # by name: what came out, and when
     unknown: set[str] = field(default_factory=set)  # names that went into something whose key is not known
     invented: list[str] = field(default_factory=list)
+    order: dict[str, None] = field(default_factory=dict)  # all that came out
     lost: str | None = None  # why something may have come out that nobody saw
 
     def result(self, value: Value, conditions: Conditions) -> None:
@@ -215,6 +218,7 @@ class _Reading:
                 if not names:
                     self.lost = "it puts something under a name that cannot be told"
                 continue
+            self.order[key] = None
             if names is None:
                 self.lost = f"what it puts under {pattern(key)} cannot be followed"
             elif not names:
@@ -227,6 +231,8 @@ class _Reading:
         made = self.made.get(given.spelled, [])
         if given.spelled in self.unknown:
             reason = reason or "a name that comes out of it cannot be told"
+        if given.spelled in self.run.overwritten:
+            reason = reason or "another tensor takes the name that comes out of it"
         if not made:
             reason = reason or self.lost
         images = () if reason else _images(made, given.conditions)
@@ -268,7 +274,7 @@ def _images(made: list[tuple[str, Conditions]], possible: tuple[Conditions, ...]
         found.setdefault(tuple(sorted(set(names))), []).append(chosen)
     if len(found) == 1:
         return (_image(next(iter(found))),)
-    return tuple(_image(names, _shown(c)) for names, group in found.items() for c in _resolved(group))
+    return tuple(_image(names, _shown(c)) for names, group in found.items() for c in resolved(group))
 
 
 def _image(spelled: tuple[str, ...], conditions: Conditions = ()) -> Image:

@@ -16,7 +16,7 @@ class Frame:
     ``scope`` is where the function stands, ``owner`` the class whose method it is, ``me`` what ``self`` is. What it
     returns is collected with the conditions that lead there, counted from ``base`` open conditions on; ``left`` has
     these conditions for every way out of a block, also by ``break`` and ``continue``. ``generated`` is what a generator
-    yields.
+    yields, ``raised`` the name of what was raised last.
     """
 
     scope: Scope
@@ -28,3 +28,4 @@ class Frame:
     returned: list[tuple[tuple[Condition, ...], Value]] = field(default_factory=list)
     left: list[tuple[str, tuple[Condition, ...]]] = field(default_factory=list)
     generated: Seq | None = None
+    raised: str = ""

@@ -227,14 +227,15 @@ def _simplified(flat: list[tuple[Conditions, Value]]) -> list[tuple[Conditions, 
         values[key] = value
     if len(groups) == len(flat):
         return flat
-    return [(conditions, values[key]) for key, group in groups.items() for conditions in _resolved(group)]
+    return [(conditions, values[key]) for key, group in groups.items() for conditions in resolved(group)]
 
 
 def _is_word(value: Value) -> bool:
     return isinstance(value, Known) and isinstance(value.value, (str, int, float, bool, type(None)))
 
 
-def _resolved(group: list[Conditions]) -> list[Conditions]:
+def resolved(group: list[Conditions]) -> list[Conditions]:
+    """Return alternatives as few as can be: two that differ in the side of one condition only are one."""
     kept = [frozenset(c) for c in group]
     order = {condition: i for conditions in group for i, condition in enumerate(conditions)}
     again = len(kept) > 1

@@ -16,10 +16,9 @@ from automodel_lint.inference.construction.values import ANY_INDEX, Index, Known
 
 _BEHIND = ANY_INDEX + 1000  # an index behind the last layer
 _ANY = str(ANY_INDEX)
-_WRITTEN = re.compile(r"(?<=\.)\d+(?=\\?\.|$|\$)|^\d+(?=\\?\.)")
-_COUNT = (
-    r"\(?config[\w.]*\.(?:num_hidden_layers|num_layers|n_layers|num_nextn_predict_layers|num_mtp_modules)(?: or 0)?\)?"
-)
+_WRITTEN = re.compile(r"(?<=\.)\d{1,6}(?=\\?\.|$|\$)|^\d{1,6}(?=\\?\.)")
+_FIELDS = "num_hidden_layers|num_layers|n_layers|mtp_base_layer_idx|num_nextn_predict_layers|num_mtp_modules"
+_COUNT = rf"\(?config[\w.]*\.(?:{_FIELDS})(?: or 0)?\)?"
 _IS_COUNT, _IS_MORE = re.compile(_COUNT), re.compile(_COUNT + r" \+ .*")
 
 
@@ -42,6 +41,12 @@ def shifted(left: Value, right: Value, sign: str, text: str) -> Value | None:
     if by_count and sign == "-" and at is left and at.value == _BEHIND:
         return Known(Index(ANY_INDEX))
     return Known(Index(_BEHIND + 1000 + zlib.crc32(text.encode()) % 1000))
+
+
+def written(value: Value) -> Value:
+    """Return a number of layers as it stands in a name: there it is the index of the one behind the last."""
+    is_count = isinstance(value, Thing) and _IS_COUNT.fullmatch(value.text) is not None
+    return Known(Index(_BEHIND)) if is_count else value
 
 
 def is_within(index: Any, number: Value) -> bool | None:

@@ -6,6 +6,7 @@ import ast
 from collections.abc import Callable, Sequence
 
 from automodel_lint.inference.classes import Ancestor, Classes, is_hf_model
+from automodel_lint.inference.construction.attempts import Raised
 from automodel_lint.inference.construction.calls import Calls
 from automodel_lint.inference.construction.containers import Containers
 from automodel_lint.inference.construction.expressions import Expressions
@@ -17,7 +18,7 @@ from automodel_lint.inference.construction.loops import Loops
 from automodel_lint.inference.construction.reductions import Reductions
 from automodel_lint.inference.construction.statements import Statements
 from automodel_lint.inference.construction.texts import Texts
-from automodel_lint.inference.construction.values import Choice, Obj, Thing, Value
+from automodel_lint.inference.construction.values import UNKNOWN, Choice, Obj, Thing, Value
 from automodel_lint.inference.module_tree import Condition, Place
 from automodel_lint.inference.names import ClassEntity, External, Names
 
@@ -62,6 +63,8 @@ class Interpreter:
         self.assumed = assumed  # fields that are taken to have their default
         self.unsettled: set[str] = set()  # fields with a default, of configs whose class is not at hand
         self.steps = 0
+        self.overwritten: set[str] = set()  # names of tensors whose place in a dict another one has taken
+        self.trying: list[int] = []  # for each ``try`` under way, how many conditions were open where it began
         self._orders: dict[ClassEntity, tuple[Ancestor, ...]] = {}
         self._module_classes: dict[ClassEntity, bool] = {}
         self._tables: dict[tuple[str, str], dict[str, str]] = {}
@@ -85,6 +88,12 @@ class Interpreter:
     def distributed(self, values: Sequence[Value], function: Callable[[list[Value]], Value]) -> Value:
         """Apply a function of single values; construction hands it a choice as it is, which it takes as unknown."""
         return function(list(values))
+
+    def fails(self, error: Exception) -> Value:
+        """Say that something surely raises: it leaves the ``try`` around it, where there is one, or is not known."""
+        if self.converting and self.trying and len(self.heap.conditions) == self.trying[-1]:
+            raise Raised(error)
+        return UNKNOWN
 
     def any_index(self) -> Value:
         """Return what stands for an index of which nothing is known."""

@@ -21,6 +21,7 @@ from automodel_lint.inference.construction.values import (
 )
 from automodel_lint.inference.module_tree import Place
 
+_NOTHING: set[str] = set()
 _DEEPEST = 4  # containers in containers that are looked through for tensors
 # What only a distributed tensor has.
 _DISTRIBUTED = frozenset("to_local full_tensor redistribute device_mesh placements _local_tensor _spec".split())
@@ -60,6 +61,13 @@ def together(before: Value, value: Value) -> TensorValue | None:
     names = names_in((before, value))
     single = value if isinstance(value, TensorValue) else before
     return replace(single, names=set(names)) if names is not None and isinstance(single, TensorValue) else None
+
+
+def replaced(before: Value | None, value: Value) -> set[str]:
+    """Return the names of a tensor whose place in a dict another one takes, that is not made of it."""
+    if not isinstance(before, TensorValue) or not before.names or not isinstance(value, TensorValue):
+        return _NOTHING
+    return before.names - (value.names or _NOTHING)
 
 
 def attribute(owner: TensorValue, name: str) -> Value:

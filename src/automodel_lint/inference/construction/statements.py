@@ -7,7 +7,8 @@ import re
 from collections.abc import Callable
 from typing import TYPE_CHECKING, Any
 
-from automodel_lint.inference.bindings import absolute_module, collect, statements_here
+from automodel_lint.inference.bindings import absolute_module, collect, dotted, statements_here
+from automodel_lint.inference.construction.attempts import Attempts
 from automodel_lint.inference.construction.blocks import (
     BREAK,
     LOOP,
@@ -58,13 +59,13 @@ class Statements:
             ast.AnnAssign: self._assign,
             ast.AugAssign: self._augment,
             ast.Return: self._return,
-            ast.Raise: lambda s, f: RAISE,
+            ast.Raise: self._raise,
             ast.Break: lambda s, f: self._leave(BREAK, f),
             ast.Continue: lambda s, f: self._leave(LOOP, f),
             ast.For: self._for,
             ast.While: self._while,
             ast.With: self._with,
-            ast.Try: self._try,
+            ast.Try: Attempts(self).run,
             ast.Delete: self._delete,
             ast.Import: self._import,
             ast.ImportFrom: self._import_from,
@@ -91,6 +92,12 @@ class Statements:
             if len(frame.left) > before:
                 return self._unless_left(frame, frame.left[before:], body[index + 1 :])
         return None
+
+    @staticmethod
+    def _raise(statement: ast.Raise, frame: Frame) -> str:
+        raised = statement.exc.func if isinstance(statement.exc, ast.Call) else statement.exc
+        frame.raised = dotted(raised) if raised is not None else frame.raised
+        return RAISE
 
     def _leave(self, how: str, frame: Frame) -> str:
         frame.left.append((how, tuple(self.heap.conditions[frame.base :])))
@@ -263,15 +270,6 @@ class Statements:
             if item.optional_vars is not None:
                 self.bind(item.optional_vars, given if isinstance(given, Thing) else UNKNOWN, frame)
         return self.block(statement.body, frame)
-
-    def _try(self, statement: ast.Try, frame: Frame) -> str | None:
-        """Construction that raises is no construction: the body and what follows it."""
-        ended = self.block(statement.body, frame)
-        if ended == RAISE and statement.handlers:
-            ended = self.block(statement.handlers[0].body, frame)
-        elif ended is None:
-            ended = self.block(statement.orelse, frame)
-        return self.block(statement.finalbody, frame) or ended
 
     # -- simple statements ----------------------------------------------------------------------------------------
 

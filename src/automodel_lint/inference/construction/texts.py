@@ -7,10 +7,11 @@ import re
 from typing import TYPE_CHECKING, Any
 
 from automodel_lint.inference.construction.frames import Frame
-from automodel_lint.inference.construction.indices import for_any
+from automodel_lint.inference.construction.indices import for_any, written
 from automodel_lint.inference.construction.plain_data import python_of
-from automodel_lint.inference.construction.truth import text_of
+from automodel_lint.inference.construction.truth import may_be, text_of
 from automodel_lint.inference.construction.values import (
+    FALSE,
     UNKNOWN,
     Callable_,
     Known,
@@ -78,11 +79,13 @@ class Texts:
         if self.run.converting and _asks_of_one(owner.value, name, [v for _, v in given]):
             return Test(Condition(ast.unparse(place.node))) if name != "replace" else UNKNOWN
         if not all(ok for ok, _ in (*given, *words.values())):
+            if name == "startswith" and isinstance(args[0], Thing) and not may_begin(owner.value, args[0].pattern):
+                return FALSE
             return Thing(f"{owner.value!r}.{name}()")
         try:
             found = getattr(owner.value, name)(*(v for _, v in given), **{k: v for k, (_, v) in words.items()})
-        except (AttributeError, TypeError, ValueError, LookupError):
-            return UNKNOWN
+        except (AttributeError, TypeError, ValueError, LookupError) as error:
+            return self.run.fails(error)
         return self.made(list(found) if name in _VIEWS else found, place)
 
     def made(self, value: Any, place: Place) -> Known:
@@ -193,6 +196,7 @@ class Texts:
         shown: list[str] = []
         decided = True
         for part, value in zip(expr.values, values, strict=True):
+            value = written(value) if self.run.converting else value
             formats = isinstance(part, ast.FormattedValue) and (part.format_spec is not None or part.conversion != -1)
             if formats and isinstance(value, Known):
                 value = self._in_format(value, part, frame)  # type: ignore[arg-type]
@@ -234,6 +238,11 @@ def _matches_one(pattern: re.Pattern, subject: str) -> bool:
         return whole is not None and re.search(whole, subject, pattern.flags) is not None
     except re.error:
         return False
+
+
+def may_begin(text: object, pattern: str) -> bool:
+    """Tell whether a text may begin with what a pattern stands for."""
+    return not isinstance(text, str) or may_be(f"{pattern}*", text)
 
 
 def of_pattern(owner: Thing, name: str, word: str) -> Value | None:
