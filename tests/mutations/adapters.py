@@ -411,7 +411,7 @@ FAULTS = [
     Fault(
         "NAM513",
         "not-put-back",
-        (Edit(HAWTHORN, 'return _HELD.sub(r".\\1._fp32_params.\\2", key)', "return key"),),
+        (Edit(HAWTHORN, 'return _HELD.sub(r"._fp32_params.\\1", key)', "return key"),),
         "class HawthornStateDictAdapter",
     ),
     Fault(

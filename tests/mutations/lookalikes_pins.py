@@ -8,7 +8,6 @@ from .pins import (
     ALL,
     BIAS,
     CLASS,
-    EXPORT,
     HAWTHORN,
     HOLDER,
     IN_ROUTER,
@@ -161,13 +160,7 @@ def _alive(name: str, why: str, *edits: Edit) -> Harmless:
     return Harmless("NAM402", name, edits, why)
 
 
-_ADAPTER = (
-    "class HawthornStateDictAdapter:\n"
-    "    def to_hf(self, state_dict, **kwargs):\n"
-    '        return {key.replace(".gate.", ".moe.gate."): value for key, value in state_dict.items()}\n\n'
-    "    def from_hf(self, state_dict, **kwargs):\n"
-    '        return {key.replace(".moe.gate.", ".gate."): value for key, value in state_dict.items()}\n'
-)
+_ADAPTER = HAWTHORN.replace("model.py", "state_dict_adapter.py")
 
 ALIVE = [
     _alive("one-layer-of-many", "a layer may have this index", more('"layers.7.mixer._fp32_params"')),
@@ -202,7 +195,12 @@ ALIVE = [
     _alive(
         "name-of-the-checkpoint",
         "the adapter knows it",
-        Edit(HAWTHORN, EXPORT, f"{_ADAPTER}\n\n{EXPORT}"),
+        Edit(_ADAPTER, '.replace(".mixer.", ".ssm.")', '.replace(".mixer.", ".ssm.").replace(".gate.", ".moe.gate.")'),
+        Edit(
+            _ADAPTER,
+            'key.replace(".ssm.", ".mixer.")',
+            'key.replace(".ssm.", ".mixer.").replace(".moe.gate.", ".gate.")',
+        ),
         more('"moe.gate"'),
     ),
 ]

@@ -123,7 +123,7 @@ class Adapter:
         if self.method(SINGLE) is None:
             return None
         given = [_given(name, variants) for name, variants in self.natives.items()]
-        return _by_name(single_map(self._converter, self.made, SINGLE, given))
+        return _by_name(self._map(SINGLE, given))
 
     @cached_property
     def from_hf(self) -> KeyMap:
@@ -134,7 +134,7 @@ class Adapter:
         return _by_name(self._back)
 
     def follow(self, method: str, names: Iterable[str]) -> KeyMap:
-        """Return what ``to_hf`` or ``from_hf`` makes of a state dict with other names, such as those of LoRA weights.
+        """Return what a direction makes of a state dict with other names, such as those of LoRA weights.
 
         Names are patterns; nothing is known of the tensors.
         """
@@ -163,14 +163,9 @@ class Adapter:
         at = {name: number for number, name in enumerate(self.to_hf.order)}
         return dict(sorted(names.items(), key=lambda item: at.get(item[0], -1)))  # the later of two wins
 
-    def follow(self, method: str, names: Iterable[str]) -> dict[str, Key]:
-        """Return what one direction makes of some names, given all of them at once and nothing else."""
-        given = [Given(name) for name in dict.fromkeys(names)]
-        run, made = self._converter, self.made
-        found = single_map(run, made, method, given) if method == SINGLE else key_map(run, made, method, given)
-        return {one.name: found.keys[one.spelled] for one in given}
-
     def _map(self, method: str, given: list[Given], conditions: Conditions = ()) -> KeyMap:
+        if method == SINGLE:
+            return single_map(self._converter, self.made, method, given)
         return key_map(self._converter, self.made, method, given, conditions)
 
     @cached_property

@@ -44,6 +44,19 @@ def code_of(model: ModelClass | LooseAdapter, adapter: Adapter | Alone, *entries
     return tuple(found.values())
 
 
+def own_code(model: ModelClass | LooseAdapter, adapter: Adapter | Alone, *entries: str) -> tuple[MethodView, ...]:
+    """Return what the entries run of the code of models: what all adapters share is not judged for one of them."""
+    known = adapter.__dict__.setdefault("_own_code", {})
+    if entries not in known:
+        with model.project.tree.recording() as read:
+            code = code_of(model, adapter, *entries)
+            owned = tuple(view for view in code if model.project.model_package(module_path(view)) is not None)
+        known[entries] = (owned, frozenset(read))
+    else:
+        model.project.tree.note(*known[entries][1])
+    return known[entries][0]
+
+
 def asked(view: MethodView, question: Callable[[MethodView], Answer]) -> Answer:
     """Return what a function says about itself; asked once, whoever runs it.
 

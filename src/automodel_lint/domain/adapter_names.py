@@ -65,7 +65,7 @@ def images(adapter: Adapter, method: str, names: Iterable[str]) -> dict[str, tup
 
     ``None`` for a name where the source leaves that open.
     """
-    keys = adapter.follow(method, names)
+    keys = adapter.follow(method, names).keys
     places = adapter.__dict__.setdefault("_made_at", {})
     for name, key in keys.items():
         if key.place is not None:

@@ -7,11 +7,12 @@ from __future__ import annotations
 
 import ast
 import re
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
+from itertools import islice
 from typing import NamedTuple
 
 from automodel_lint.domain.adapter import Adapter
-from automodel_lint.domain.adapter_code import LOADING, SAVING, SINGLE, asked, code_of, lines_of, module_path
+from automodel_lint.domain.adapter_code import LOADING, SAVING, SINGLE, asked, code_of, lines_of, own_code
 from automodel_lint.domain.adapter_names import images, made_at
 from automodel_lint.domain.key_text import may_change
 from automodel_lint.domain.loose_adapter import Alone, LooseAdapter
@@ -53,36 +54,40 @@ def blind_rename(model: ModelClass, adapter: Adapter) -> LoraBlind | None:
     Left alone they may be on purpose: a PEFT adapter is named after the modules of transformers, not after the
     checkpoint. That is a fault only where shared code serves LoRA and the adapter itself has no word about it.
     """
-    saving = [view for view in code_of(model, adapter, SAVING, SINGLE) if _is_own(model, view)]
-    followed = 0
-    for module, beside in _projections(model):
-        if followed < _MOST_PARTS and any(may_change(view, module.replace("*", "0") + _WEIGHT) for view in saving):
-            followed += 1
-            found = _blind(model, adapter, module, beside)
-            if found is not None:
-                return found
-    return None
+    saving = own_code(model, adapter, SAVING, SINGLE)
+    parts = (part for part in _projections(model) if _may_rename(saving, part[0]))
+    beside = dict(islice(parts, _MOST_PARTS))
+    missed, _ = _missed(adapter, list(beside)) if beside else ({}, {})
+    found = (_blind(model, adapter, module, names, beside[module]) for module, names in missed.items())
+    return next((blind for blind in found if blind is not None), None)
 
 
-def _blind(model: ModelClass, adapter: Adapter, module: str, beside: list[str]) -> LoraBlind | None:
-    missed, renamed = _missed(adapter, [module])
-    if not missed or not _is_fault(model, adapter, module, missed):
+def _may_rename(saving: Iterable[MethodView], module: str) -> bool:
+    return any(may_change(view, module.replace("*", "0") + _WEIGHT) for view in saving)
+
+
+def _blind(
+    model: ModelClass, adapter: Adapter, module: str, names: tuple[str, ...], beside: list[str]
+) -> LoraBlind | None:
+    """What is reported of a LoRA tensor that is saved as ``names``, if that is a fault with its neighbours there, too.
+
+    What is fused with them is not simply renamed.
+    """
+    if not _is_fault(model, adapter, module, names):
         return None
-    if beside:  # its neighbours go with it: what is fused with them is not simply renamed
-        missed, renamed = _missed(adapter, [module, *beside])
-        module = next(iter(missed), module)
-    if not missed or missed.keys() != renamed.keys() or not _is_fault(model, adapter, module, missed):
+    missed, renamed = _missed(adapter, [module, *beside])
+    module = next(iter(missed), module)
+    if not missed or missed.keys() != renamed.keys() or not _is_fault(model, adapter, module, missed[module]):
         return None
     written, place = " and ".join(missed[module]), made_at(adapter, SAVING, module + _WEIGHT)
     return LoraBlind(module + _WEIGHT, renamed[module] + _WEIGHT, _lora(module), written, place)
 
 
-def _is_fault(model: ModelClass, adapter: Adapter, module: str, missed: dict[str, tuple[str, ...]]) -> bool:
-    code = code_of(model, adapter)
-    knows = any(asked(view, _says_lora) for view in code if _is_own(model, view))
-    if missed[module] != (_lora(module),):
-        return _is_mangled(adapter, module, missed[module], knows)
-    return not knows and any(asked(view, _says_lora) for view in code)
+def _is_fault(model: ModelClass, adapter: Adapter, module: str, names: tuple[str, ...]) -> bool:
+    knows = any(asked(view, _says_lora) for view in own_code(model, adapter))
+    if names != (_lora(module),):
+        return _is_mangled(adapter, module, names, knows)
+    return not knows and any(asked(view, _says_lora) for view in code_of(model, adapter))
 
 
 def _missed(adapter: Adapter, modules: list[str]) -> tuple[dict[str, tuple[str, ...]], dict[str, str]]:
@@ -130,10 +135,6 @@ def _target(made: tuple[str, ...] | None, module: str) -> str | None:
     return new if new != module else None
 
 
-def _is_own(model: ModelClass | LooseAdapter, view: MethodView) -> bool:
-    return model.project.model_package(module_path(view)) is not None
-
-
 def _holds(view: MethodView, wanted: re.Pattern[str]) -> bool:
     return any(wanted.search(line) for line in lines_of(view))
 
@@ -150,8 +151,8 @@ def blind_quantisation(model: ModelClass | LooseAdapter, adapter: Adapter | Alon
     code = code_of(model, adapter, SAVING, SINGLE)
     if not any(asked(view, _says_lora) for view in code):
         return
-    for view in code:
-        if _is_own(model, view) and asked(view, _takes_weights):
+    for view in own_code(model, adapter, SAVING, SINGLE):
+        if asked(view, _takes_weights):
             called = re.compile(rf"\b{view.node.name}\(")
             callers = [caller for caller in code if caller is not view and _holds(caller, called)]
             if not any(_excludes_lora(caller) for caller in callers):

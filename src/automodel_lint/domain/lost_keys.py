@@ -8,7 +8,7 @@ from collections.abc import Iterator
 from typing import NamedTuple
 
 from automodel_lint.domain.adapter import Adapter
-from automodel_lint.domain.adapter_code import LOADING, SAVING, SINGLE, asked, code_of, lines_of, module_path
+from automodel_lint.domain.adapter_code import LOADING, SAVING, SINGLE, asked, lines_of, own_code
 from automodel_lint.domain.adapter_names import images, sample
 from automodel_lint.domain.loose_adapter import Alone, LooseAdapter
 from automodel_lint.domain.model_class import ModelClass
@@ -92,16 +92,10 @@ def _may_meet(suspect: Suspect, name: str) -> bool:
 def suspects(model: ModelClass | LooseAdapter, adapter: Adapter | Alone) -> tuple[Suspect | None, ...]:
     """Return where saving may lose a tensor, where loading may, and where loading may misname one."""
     return (
-        next(_losing(_own_code(model, adapter, SAVING, SINGLE)), None),
-        next(_losing(_own_code(model, adapter, LOADING)), None),
-        next(_catching(_own_code(model, adapter, LOADING)), None),
+        next(_losing(own_code(model, adapter, SAVING, SINGLE)), None),
+        next(_losing(own_code(model, adapter, LOADING)), None),
+        next(_catching(own_code(model, adapter, LOADING)), None),
     )
-
-
-def _own_code(model: ModelClass | LooseAdapter, adapter: Adapter | Alone, *entries: str) -> tuple[MethodView, ...]:
-    """What the conversions run of the code of models; what all adapters share is not judged for one of them."""
-    code = code_of(model, adapter, *entries)
-    return tuple(view for view in code if model.project.model_package(module_path(view)) is not None)
 
 
 # -- where it can happen ---------------------------------------------------------------------------------------------

@@ -7,7 +7,7 @@ from collections.abc import Iterable
 from typing import NamedTuple
 
 from automodel_lint.domain.adapter import Adapter
-from automodel_lint.domain.adapter_code import LOADING, SAVING, SINGLE, asked, code_of, module_path
+from automodel_lint.domain.adapter_code import LOADING, SAVING, SINGLE, asked, own_code
 from automodel_lint.domain.adapter_names import images, made_at
 from automodel_lint.domain.key_text import fits, texts
 from automodel_lint.domain.model_class import ModelClass
@@ -36,7 +36,7 @@ def one_way(model: ModelClass, adapter: Adapter) -> OneWay | None:
     Names are followed that a text of one direction is about which the other does not have; what then looks lost is
     looked up in the whole maps of both directions.
     """
-    names = _touched(adapter, _own(model, adapter, SAVING, SINGLE), _own(model, adapter, LOADING))
+    names = _touched(adapter, own_code(model, adapter, SAVING, SINGLE), own_code(model, adapter, LOADING))
     saved = images(adapter, SAVING, names) if names else {}
     renamed = {name: made for name, made in saved.items() if made and made != (name,)}
     loaded = images(adapter, LOADING, dict.fromkeys(n for made in renamed.values() for n in made)) if renamed else {}
@@ -63,11 +63,6 @@ def _is_lost_with_others(adapter: Adapter, name: str) -> bool:
     made = saved[name]
     written = dict.fromkeys(new for found in saved.values() for new in found or ())
     return bool(made) and _is_lost(name, made or (), images(adapter, LOADING, written))
-
-
-def _own(model: ModelClass, adapter: Adapter, *entries: str) -> list[MethodView]:
-    code = code_of(model, adapter, *entries)
-    return [view for view in code if model.project.model_package(module_path(view)) is not None]
 
 
 def _touched(adapter: Adapter, saving: Iterable[MethodView], loading: Iterable[MethodView]) -> list[str]:

@@ -8,7 +8,7 @@ from typing import Any
 import torch
 
 # What lies in a holder of its own here and beside its neighbours in a checkpoint.
-_HELD = re.compile(r"\.(mixer|self_attn)\.(A_log|dt_bias|sinks)$")
+_HELD = re.compile(r"\.(A_log|dt_bias|sinks)$")
 
 
 def without_holders(key: str) -> str:
@@ -18,7 +18,7 @@ def without_holders(key: str) -> str:
 
 def with_holders(key: str) -> str:
     """Put a name back into its holder, if it belongs into one."""
-    return _HELD.sub(r".\1._fp32_params.\2", key)
+    return _HELD.sub(r"._fp32_params.\1", key)
 
 
 class HawthornStateDictAdapter:
