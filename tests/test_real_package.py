@@ -182,21 +182,23 @@ def test_installed_is_the_same(findings: list[Finding], tmp_path: Path, cli):
         (
             "0.4.0",
             26,
-            "NAM106 21, NAM108 2, NAM209 4, NAM214 1, NAM401 7, NAM404 9, NAM405 4, NAM409 1, NAM413 106, NAM602 5, "
-            "NAM604 19, NAM605 7, NAM701 19",
+            "NAM106 21, NAM108 2, NAM209 4, NAM214 1, NAM401 7, NAM404 9, NAM405 4, NAM409 1, NAM413 106, NAM501 3, "
+            "NAM502 2, NAM503 7, NAM504 2, NAM507 2, NAM602 5, NAM604 19, NAM605 7, NAM701 19",
         ),
         (
             "0.5.0",
             42,
             "NAM105 3, NAM106 26, NAM108 3, NAM110 1, NAM113 3, NAM209 3, NAM214 1, NAM216 1, NAM401 13, NAM404 3, "
-            "NAM405 2, NAM409 2, NAM413 34, NAM602 6, NAM604 2, NAM605 10, NAM701 1, NAM702 1, NAM703 1, NAM707 4",
+            "NAM405 2, NAM409 2, NAM413 34, NAM501 3, NAM502 2, NAM503 9, NAM507 1, NAM510 1, NAM602 6, NAM604 2, "
+            "NAM605 10, NAM701 1, NAM702 1, NAM703 1, NAM707 4",
         ),
         (
             "0.6.0",
             52,
             "NAM105 3, NAM106 32, NAM108 3, NAM110 1, NAM113 3, NAM203 1, NAM204 4, NAM205 29, NAM206 3, NAM208 2, "
             "NAM211 4, NAM212 1, NAM215 1, NAM216 1, NAM401 6, NAM404 1, NAM405 2, NAM406 1, NAM409 2, NAM413 40, "
-            "NAM602 6, NAM604 5, NAM605 9, NAM701 3, NAM702 2, NAM703 1, NAM705 1, NAM707 7",
+            "NAM501 4, NAM502 2, NAM503 8, NAM507 3, NAM602 6, NAM604 5, NAM605 9, NAM701 3, NAM702 2, NAM703 1, "
+            "NAM705 1, NAM707 7",
         ),
     ],
 )

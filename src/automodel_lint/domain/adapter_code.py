@@ -169,20 +169,22 @@ def nodes_with(view: MethodView, wanted: re.Pattern[str]) -> Iterator[ast.AST]:
 def finding_in(
     model: ModelClass | LooseAdapter, view: MethodView, node: ast.AST, severity: Severity | None = None, **fields: Any
 ) -> Finding:
-    """Return a finding at a node of an adapter's code; ``cls`` is the class (or function) that holds it.
+    """Return a finding at a node of an adapter's code; ``cls`` is the class that holds it.
 
-    A function's finding is filed under the adapter class beside it: others have functions of the same name.
+    A function's finding is filed under the adapter class beside it: others have functions of the same name. ``cls`` is
+    the function where it is the node itself.
     """
     tree, path = model.project.tree, module_path(view)
     named = isinstance(node, (ast.ClassDef, ast.FunctionDef, ast.AsyncFunctionDef))
     alone = isinstance(view, FunctionView)
     owner = view.node.name if alone else view.owner.name
+    cls = (_adapter_beside(view) if alone else None) or owner
     return Finding(
         path=tree.relative(path),
         span=tree.name_span(path, node) if named else tree.span(path, node),  # type: ignore[arg-type]
-        symbol=_adapter_beside(view) or owner if alone else f"{owner}.{view.node.name}",
+        symbol=cls if alone else f"{owner}.{view.node.name}",
         architectures=model.architectures,
-        fields=(("cls", owner), *fields.items()),
+        fields=(("cls", owner if named else cls), *fields.items()),
         severity=severity,
         related=(tree.relative(model.path),) if path != model.path else (),
     )

@@ -69,7 +69,7 @@ class _Keys:
         for node in self.nodes:
             if isinstance(node, ast.Assign) and len(node.targets) == 1:
                 self._bind(node.targets[0], node.value)
-            elif isinstance(node, ast.NamedExpr):
+            elif isinstance(node, (ast.NamedExpr, ast.AnnAssign)) and node.value is not None:
                 self._bind(node.target, node.value)
             elif isinstance(node, (ast.For, ast.comprehension)):
                 self._loop(node.target, node.iter)

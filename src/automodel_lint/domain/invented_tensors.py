@@ -53,10 +53,11 @@ class _Uses:
         """Tell whether a value goes into a state dict as it is."""
         whole = self._grown(call)
         parent = self.parents.get(whole)
-        if isinstance(parent, ast.Assign) and parent.value is whole:
-            if any(isinstance(target, ast.Subscript) for target in parent.targets):
+        if isinstance(parent, (ast.Assign, ast.AnnAssign)) and parent.value is whole:
+            targets = parent.targets if isinstance(parent, ast.Assign) else [parent.target]
+            if any(isinstance(target, ast.Subscript) for target in targets):
                 return True
-            names = [target.id for target in parent.targets if isinstance(target, ast.Name)]
+            names = [target.id for target in targets if isinstance(target, ast.Name)]
             return len(names) == 1 and self._is_emitted_as(names[0])
         return self._is_part(whole)
 

@@ -192,7 +192,7 @@ def _catching_in(view: MethodView) -> tuple[ast.AST, ...]:
     for node in walk_here(view.node) if _asks(view) else ():
         orelse = node.orelse if isinstance(node, (ast.If, ast.IfExp)) else []
         for statement in orelse if isinstance(orelse, list) else [orelse]:
-            if isinstance(statement, (ast.Assign, ast.Return, ast.JoinedStr, ast.BinOp)):
+            if isinstance(statement, (ast.Assign, ast.AnnAssign, ast.Return, ast.JoinedStr, ast.BinOp)):
                 found += [n for n in ast.walk(statement) if _prefixes(n)]
     return tuple(found)
 

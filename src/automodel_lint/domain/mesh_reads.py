@@ -19,6 +19,7 @@ _READS = re.compile(r"\.(?:get_local_rank|size|get_coordinate)\(")
 _METHODS = frozenset({"get_local_rank", "size", "get_coordinate"})
 # A mesh that nobody has taken a dimension out of; ``ep_mesh`` and its like are called after theirs.
 _WHOLE = frozenset({"device_mesh", "mesh", "moe_mesh", "_device_mesh", "world_mesh", "root_mesh"})
+_ANYTHING = frozenset({"Any", "object", "Optional", "Union"})
 _ASKS_DIMENSIONS = re.compile(r"\.ndim\b|\blen\([^()]*mesh_dim_names\)")
 
 
@@ -68,8 +69,30 @@ def _is_whole(expr: ast.expr, view: MethodView, depth: int = 0) -> bool:
     argument = next((a for a in _arguments(view.node) if a.arg == expr.id), None)
     if argument is None:
         return False
-    annotation = ast.unparse(argument.annotation) if argument.annotation is not None else "DeviceMesh"
-    return expr.id in _WHOLE and ("DeviceMesh" in annotation or annotation in ("Any", "object"))
+    return expr.id in _WHOLE and (argument.annotation is None or _may_be_mesh(argument.annotation, view))
+
+
+def _may_be_mesh(annotation: ast.expr, view: MethodView) -> bool:
+    """Whether an annotation names a device mesh, or nothing in particular."""
+    named: set[str] = set()
+    todo = [annotation]
+    while todo:
+        expr = todo.pop()
+        if isinstance(expr, ast.Constant) and isinstance(expr.value, str):
+            todo += _quoted(expr.value)
+        elif isinstance(expr, (ast.Name, ast.Attribute)):
+            fqns = view.classes.names.fqns(expr, view.scope) or {dotted(expr)}
+            named |= {fqn.rpartition(".")[2] for fqn in fqns}
+        else:
+            todo += [child for child in ast.iter_child_nodes(expr) if isinstance(child, ast.expr)]
+    return "DeviceMesh" in named or named <= _ANYTHING
+
+
+def _quoted(text: str) -> list[ast.expr]:
+    try:
+        return [ast.parse(text, mode="eval").body]
+    except SyntaxError:
+        return []
 
 
 def _values(name: str, function: ast.AST) -> list[ast.expr | None]:
