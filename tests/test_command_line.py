@@ -115,7 +115,7 @@ def test_text_groups_by_class_and_underlines(example: Path, cli):
     warning = next(i for i, line in enumerate(lines) if line.startswith("  warning NAM106"))
     assert warning > code, "errors come first"
     assert "|" not in lines[warning + 1]
-    assert re.match(r"Found 1 error, 2 warnings in 21 registered classes, \d+ files \(\d+\.\d s\)\.", lines[-2])
+    assert re.match(r"Found 1 error, 2 warnings in 22 registered classes, \d+ files \(\d+\.\d s\)\.", lines[-2])
     assert lines[-1] == "3 can be repaired with `--fix`."
 
 
@@ -128,7 +128,7 @@ def test_verbose_frames_warnings_and_quiet_drops_the_summary(example: Path, cli)
 
 
 def test_no_findings_says_so(example: Path, cli):
-    assert cli("check", example, "--select", "NAM109").stdout.startswith("No findings in 21 registered classes, ")
+    assert cli("check", example, "--select", "NAM109").stdout.startswith("No findings in 22 registered classes, ")
 
 
 def test_colours_when_forced(example: Path, cli):

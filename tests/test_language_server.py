@@ -78,7 +78,7 @@ async def test_a_repair_as_a_code_action(example: Path):
 async def test_all_safe_repairs_of_a_file_at_once(example: Path):
     async with editing(example) as editor:
         editor.open(ELM)
-        before = await editor.until(ELM, lambda codes: len(codes) == 5)
+        before = await editor.until(ELM, lambda codes: len(codes) == 6)
         (everything,) = await editor.actions(ELM, only=["source.fixAll"])
         assert everything.kind == "source.fixAll.automodel-lint"
         editor.apply(everything)

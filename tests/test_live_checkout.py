@@ -27,7 +27,7 @@ EDITS = [
     (FIR, "import torch\n", "import torch\n\n\n\n# lines move\n"),
     (HOLLY, "import torch\n", "import torch\n\nMORE = 1\n"),
     (f"{MODELS}/fir/__init__.py", "FirForCausalLM", "FirModel"),
-    (f"{MODELS}/fir/config.py", "import", "# nothing\nimport"),
+    (f"{MODELS}/fir/config.py", "from typing", "# nothing\nfrom typing"),
     (REGISTRY, '("FirForCausalLM", ("acme_automodel.components.models.fir.model", "FirForCausalLM")),', ""),
     (REGISTRY, "MODEL_ARCH_MAPPING = ", "\n\nMODEL_ARCH_MAPPING = "),
     (f"{MODELS}/common/tie_word_embeddings.py", "BOTH", "EITHER"),
