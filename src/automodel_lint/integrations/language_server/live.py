@@ -34,7 +34,7 @@ class Outcome:
 
 
 # What takes long to be asked about a class: shown a moment after the rest.
-LATER = frozenset(("NAM409", "NAM603", "NAM714"))
+LATER = frozenset(("NAM113", "NAM409", "NAM502", "NAM503", "NAM504", "NAM603", "NAM714"))
 Early = Callable[[Outcome], None]
 
 
