@@ -71,7 +71,7 @@ def command(result: str, **options: Any) -> None:
     try:
         target = _target(options)
     except NotOurs as reason:
-        _note(f"{reason}: nothing is posted")
+        say(f"{reason}: nothing is posted")
         return
     found = results.read(result)
     api = GitHub(
@@ -95,7 +95,7 @@ def _tell(done: Any, writes: list[Any] | None) -> None:
     for line in done.lines:
         write(f"{line}\n" if writes is None else f"dry run: {line}\n", aside=writes is not None)
     for note in done.notes:
-        _note(note)
+        say(note)
 
 
 def _target(options: dict[str, Any]) -> Any:
@@ -110,10 +110,6 @@ def _target(options: dict[str, Any]) -> Any:
     if options["event"] is not None:
         return event.from_event(options["event"], repository)
     return event.Target(repository, options["pr"])
-
-
-def _note(text: str) -> None:
-    say(text)
 
 
 def _quiet() -> None:

@@ -117,14 +117,8 @@ class LiveTree(SourceTree):
     def recording(self) -> Iterator[set[Dep]]:
         if self._superseded():
             raise Superseded
-        deps: set[Dep] = set()
-        self._recorders.append(deps)
-        try:
+        with super().recording() as deps:
             yield deps
-        finally:
-            self._recorders.pop()
-            if self._recorders:
-                self._recorders[-1] |= deps
 
     @property
     def overlay(self) -> dict[str, bytes]:
