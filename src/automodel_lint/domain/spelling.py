@@ -36,6 +36,19 @@ def spelled(project: Project, module: Module, name: str) -> Spelling | None:
     return name, import_name(home, name, module.package)
 
 
+def home_of(project: Project, name: str) -> str | None:
+    """Return the module that a file of the checkout imports ``name`` of the framework from; ``None`` if there is none.
+
+    What has a place by convention is taken from there, even where another module defines it.
+    """
+    if name in _HOMES:
+        home = f"{project.checkout.package}.{_HOMES[name]}"
+        found = project.names.module(home)
+        if found is not None and found.bindings.real(name):
+            return home
+    return _defined_in(project, name)
+
+
 def spelled_from(module: Module, home: str, name: str = "") -> Spelling | None:
     """Return how a module writes ``name`` of a library module ``home`` (the module itself, without a name)."""
     for bound, bindings in module.bindings.names.items():
@@ -108,10 +121,17 @@ def _imported_from(module: Module) -> Iterator[str]:
 
 def _defining(project: Project, name: str) -> str | None:
     """Where an older or rearranged framework defines the name; a plug-in without its source takes today's place."""
+    found = _defined_in(project, name)
+    if found is None and project.names.module(FRAMEWORK) is None:
+        return f"{FRAMEWORK}.{_HOMES[name]}"
+    return found
+
+
+def _defined_in(project: Project, name: str) -> str | None:
     for path in project.package_files():
         if any(project.tree.holds(path, f"{word} {name}".encode()) for word in ("class", "def")):
             found = project.names.module_name(path)
             module = project.names.module(found) if found else None
             if module is not None and any(b.kind in ("class", "def") for b in module.bindings.real(name)):
                 return found
-    return f"{FRAMEWORK}.{_HOMES[name]}" if project.names.module(FRAMEWORK) is None else None
+    return None
