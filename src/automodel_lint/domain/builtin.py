@@ -54,6 +54,17 @@ def config_of_architecture(names: Names, architectures: tuple[str, ...]) -> Clas
     return None
 
 
+def config_of_model_type(names: Names, model_type: str) -> ClassEntity | None:
+    """Return the config class that the transformers at hand has for a ``model_type``; ``None`` if it has none."""
+    for name in _MAPPING_MODULES:
+        table = names.module(f"transformers.models.auto.{name}")
+        for known, config in _texts(table.syntax) if table else ():
+            for entity in names.from_module("transformers", config) if known == model_type else ():
+                if isinstance(entity, ClassEntity):
+                    return entity
+    return None
+
+
 def _texts(syntax: ast.Module) -> Iterator[tuple[str, str]]:
     """The pairs of texts in the tables of a module."""
     for statement in syntax.body:

@@ -174,6 +174,13 @@ def config_default(project: Project, config: ClassEntity, field: str) -> object:
     return _UNKNOWN
 
 
+@remembered
+def defines_field(project: Project, config: ClassEntity, field: str) -> bool:
+    """Tell whether the source of a config class or of a base of it gives an instance this field."""
+    ancestors = project.classes.mro(config)
+    return any(isinstance(a, ClassEntity) and _given(project, a, field) is not None for a in ancestors)
+
+
 def _given(project: Project, owner: ClassEntity, field: str) -> tuple[ast.expr | None, Scope] | None:
     """What one class of a config's resolution order says of a field: a value, ``None`` for one that cannot be told."""
     body, outside = project.names.body(owner), Scope(owner.module, owner.scope.frames)

@@ -61,6 +61,17 @@ class ConfigClass:
         self.passed += f"{name}={name}, "
         self.fields.add(name)
 
+    def nest(self, key: str, inner: str) -> None:
+        """Add a config inside this one, given as a config or as what stands in a file."""
+        self.sub_configs.append((key, inner))
+        self.parameters.append(Parameter(key, f"{inner} | dict[str, Any] | None", "None"))
+        self.body += [
+            f"if not isinstance({key}, {inner}):",
+            f"    {key} = {inner}(**({key} or {{}}))",
+            f"self.{key} = {key}",
+        ]
+        self.fields.add(key)
+
 
 def add_plain(cls: ConfigClass, data: dict[str, Any], taken_by_base: Iterable[str]) -> None:
     """Add every field of a config that no other code adds, in the order of the file."""

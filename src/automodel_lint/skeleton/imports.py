@@ -18,6 +18,7 @@ KNOWN = {
     "AutoModel": "transformers",
     "DeviceMesh": "torch.distributed.device_mesh",
     "F": "import torch.nn.functional as F",
+    "PreTrainedModel": "transformers",
     "ROPE_INIT_FUNCTIONS": "transformers.modeling_rope_utils",
     "dataclass": "dataclasses",
     "nn": "import torch.nn as nn",

@@ -152,6 +152,12 @@ def _piece(project: Project, home: str, name: str) -> Piece | None:
     return None
 
 
+def parameters_of(project: Project, home: str, name: str) -> tuple[str, ...]:
+    """Return the names of the parameters of a function, or of a class's constructor."""
+    piece = _piece(project, home, name)
+    return piece.parameters if piece is not None else ()
+
+
 def _of_class(project: Project, home: str, name: str, entity: ClassEntity) -> Piece:
     methods = {method.name: method for method in project.classes.methods(entity)}
     if "__init__" in methods:
