@@ -17,6 +17,7 @@ COMMANDS = {
     "completion": "print the shell completion script",
     "explain": "show the page of a rule",
     "init": "write the settings of a project",
+    "new": "write the skeleton of a model package for a config.json",
     "probe": "construct and run each model, tiny and on the CPU, and report what only shows then",
     "rules": "list the rules",
     "server": "run the language server for an editor",

@@ -9,7 +9,7 @@ from dataclasses import dataclass, field
 from typing import Any
 
 # What the base class of a config takes care of, whatever a file says.
-_OF_THE_BASE = frozenset(
+OF_THE_BASE = frozenset(
     "_name_or_path architectures attn_implementation auto_map bos_token_id dtype eos_token_id id2label is_decoder "
     "is_encoder_decoder label2id model_type num_labels output_attentions output_hidden_states pad_token_id problem_type "
     "quantization_config return_dict rope_parameters rope_scaling rope_theta tie_word_embeddings torch_dtype torchscript "
@@ -76,7 +76,7 @@ class ConfigClass:
 def add_plain(cls: ConfigClass, data: dict[str, Any], taken_by_base: Iterable[str]) -> None:
     """Add every field of a config that no other code adds, in the order of the file."""
     for name, value in data.items():
-        if name in _OF_THE_BASE or name in cls.fields or not name.isidentifier() or keyword.iskeyword(name):
+        if name in OF_THE_BASE or name in cls.fields or not name.isidentifier() or keyword.iskeyword(name):
             continue
         if name in taken_by_base:
             cls.hand_on(name, _type(value), literal(value))

@@ -5,6 +5,7 @@ from __future__ import annotations
 import ast
 import os
 from collections import Counter
+from collections.abc import Iterator
 from typing import Any
 
 from automodel_lint.domain.builtin import config_of_model_type
@@ -50,8 +51,21 @@ def design_of(name: str, found: Classification, project: Project) -> Design:
         transformers=home.partition(".")[0] == "transformers",
     )
     design.unwritten = list(questions_of(found, design.transformers))
-    design.remarks = planner.remarks
+    design.remarks = [*planner.remarks, *_remarks(found)]
     return design
+
+
+def _remarks(found: Classification) -> Iterator[str]:
+    yield from found.notes
+    if found.draft_layers is not None:
+        yield (
+            f"{found.draft_layers.path}: the checkpoint has layers that predict further tokens; none are built, and their "
+            "weights are left over when it is loaded"
+        )
+    if found.tie.contradicts:
+        yield "tie_word_embeddings stands twice in the config, with different values; the outer one counts"
+    if found.tie.value is None:
+        yield "the config does not say tie_word_embeddings: it is taken for false"
 
 
 def _check_name(name: str, project: Project) -> None:
