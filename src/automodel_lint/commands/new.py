@@ -19,7 +19,9 @@ if TYPE_CHECKING:
 
 @click.command("new")
 @click.argument("name")
-@click.option("--from", "config", required=True, metavar="CONFIG.json", help="The config of a checkpoint, or its folder.")
+@click.option(
+    "--from", "config", required=True, metavar="CONFIG.json", help="The config of a checkpoint, or its folder."
+)
 @click.option("--checkout", default=".", show_default=True, metavar="DIR", help="Where the package is written.")
 @click.option("--hf-id", metavar="ORG/NAME", help="The checkpoint that the example recipe loads.")
 @click.option("--python", metavar="EXE", help="Interpreter whose packages are followed (transformers).")

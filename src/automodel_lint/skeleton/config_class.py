@@ -11,9 +11,9 @@ from typing import Any
 # What the base class of a config takes care of, whatever a file says.
 OF_THE_BASE = frozenset(
     "_name_or_path architectures attn_implementation auto_map bos_token_id dtype eos_token_id id2label is_decoder "
-    "is_encoder_decoder label2id model_type num_labels output_attentions output_hidden_states pad_token_id problem_type "
-    "quantization_config return_dict rope_parameters rope_scaling rope_theta tie_word_embeddings torch_dtype torchscript "
-    "transformers_version use_cache".split()
+    "is_encoder_decoder label2id model_type num_labels output_attentions output_hidden_states pad_token_id "
+    "problem_type quantization_config return_dict rope_parameters rope_scaling rope_theta tie_word_embeddings "
+    "torch_dtype torchscript transformers_version use_cache".split()
 )
 
 

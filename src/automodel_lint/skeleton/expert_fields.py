@@ -24,7 +24,11 @@ def expert_fields(design: Design) -> list[tuple[str, str, str]]:
     missing = [name for name in wanted.required if name not in given]
     if missing:
         raise UsageError(f"{wanted.module}: {wanted.name} has a field {missing[0]!r} without a default, unknown here")
-    return [(name, *given[name]) for name in wanted.parameters if name in given and _counts(given[name][0], name, wanted.required)]
+    return [
+        (name, *given[name])
+        for name in wanted.parameters
+        if name in given and _counts(given[name][0], name, wanted.required)
+    ]
 
 
 def _counts(value: str, name: str, required: tuple[str, ...]) -> bool:

@@ -22,8 +22,8 @@ _WRITTEN = {
 # Scaled tables that transformers computes.
 _SCALED = {"linear", "dynamic", "yarn", "longrope", "llama3", "proportional"}
 _SENTENCES = {
-    "state space": "which layers mix by a state space, and what of it stays in fp32 (A_log, dt_bias)? Write the mixer",
-    "linear attention": "which layers attend linearly, and what of them stays in fp32 (A_log, dt_bias)? Write the mixer",
+    "state space": "which layers mix by a state space, and what of it stays in fp32 (A_log, dt_bias)?",
+    "linear attention": "which layers attend linearly, and what of them stays in fp32 (A_log, dt_bias)?",
     "sinks": "each head attends to a learned sink as well; its bias stays in fp32 and is pinned",
     "output gate": "what attention gives is multiplied by a gate before o_proj; where does the gate come from?",
     "sparse": "an indexer chooses the keys that a query sees; write it, and say how it is trained",
@@ -101,7 +101,9 @@ def questions_of(found: Classification, scaled_rope: bool) -> Iterator[Question]
 
 def _of_scaled(backbone: Part, component: Component) -> Question:
     name = "rope_scaling" if backbone.data.get("rope_scaling") else "rope_parameters"
-    sentence = f"which frequencies does {component.name} stretch, and by how much? Compare the tables with the reference"
+    sentence = (
+        f"which frequencies does {component.name} stretch, and by how much? Compare the tables with the reference"
+    )
     condition = 'config.rope_parameters["rope_type"] != "default"'
     return Question(name, condition, sentence, "None", backbone.data.get(name))
 

@@ -7,6 +7,7 @@ import datetime
 import re
 
 from automodel_lint.domain.registry import CONFIGS, MAPPING
+from automodel_lint.findings import Span
 from automodel_lint.fixes.brackets import WIDEST
 from automodel_lint.fixes.draft import Draft, NotEditable
 from automodel_lint.fixes.edits import applied, changes_of
@@ -27,16 +28,17 @@ def with_entries(design: Design) -> tuple[str, bytes, bytes]:
     module = f"{project.checkout.package}.components.models.{design.name}"
     try:
         draft = Draft(old)
-        steps = [_architecture(draft, design, f"{module}.model")]
-        steps += [_config(draft, design, cls.model_type, f"{module}.config", cls.name) for cls in design.configs]
-        new = draft
-        for step in steps:  # several items at the end of one table want the same place
-            step = step(new)
-            new = Draft(new.encoded(applied(new.text, changes_of(new, repair("Register", step)))))
-            new.check_like(draft)
+        new = _added(draft, _architecture(draft, f"{module}.model", design.arch))
+        for cls in design.configs:
+            new = _added(new, _config(new, cls.model_type, f"{module}.config", cls.name))
+        new.check_like(draft)
     except NotEditable as error:
         raise UsageError(f"{path}: no entry can be added: {error}") from error
     return path, old, new.data
+
+
+def _added(draft: Draft, step: Step) -> Draft:
+    return Draft(draft.encoded(applied(draft.text, changes_of(draft, repair("Register", step)))))
 
 
 def header_of(design: Design) -> str:
@@ -48,30 +50,21 @@ def header_of(design: Design) -> str:
     return re.sub(r"\b20\d\d\b", str(datetime.date.today().year), match[0], count=1) + "\n"
 
 
-def _architecture(draft: Draft, design: Design, module: str):
-    key, value = f'"{design.arch}"', f'("{module}", "{design.arch}")'
-
-    def step(now: Draft) -> Step:
-        table = _table(now, MAPPING)
-        if isinstance(table, ast.Dict):
-            return add_item(_span(now, table), f"{key}: {value}")
-        if isinstance(table, (ast.List, ast.Tuple)):
-            return add_item(_span(now, table), _pair(now, table, key, value))
-        return append_line(f"{MAPPING}[{key}] = {value}")
-
-    return step
+def _architecture(draft: Draft, module: str, arch: str) -> Step:
+    key, value = f'"{arch}"', f'("{module}", "{arch}")'
+    table = _table(draft, MAPPING)
+    if isinstance(table, ast.Dict):
+        return add_item(_span(draft, table), f"{key}: {value}")
+    if isinstance(table, (ast.List, ast.Tuple)):
+        return add_item(_span(draft, table), _pair(draft, table, key, value))
+    return append_line(f"{MAPPING}[{key}] = {value}")
 
 
-def _config(draft: Draft, design: Design, model_type: str, module: str, cls: str):
-    value = f'("{module}", "{cls}")'
-
-    def step(now: Draft) -> Step:
-        table = _table(now, CONFIGS)
-        if isinstance(table, ast.Dict):
-            return add_item(_span(now, table), f'"{model_type}": {value}')
+def _config(draft: Draft, model_type: str, module: str, cls: str) -> Step:
+    table = _table(draft, CONFIGS)
+    if not isinstance(table, ast.Dict):
         raise NotEditable(f"no {CONFIGS} that is a dict")
-
-    return step
+    return add_item(_span(draft, table), f'"{model_type}": ("{module}", "{cls}")')
 
 
 def _table(draft: Draft, name: str) -> ast.expr | None:
@@ -86,9 +79,7 @@ def _table(draft: Draft, name: str) -> ast.expr | None:
     return None
 
 
-def _span(draft: Draft, node: ast.AST):
-    from automodel_lint.findings import Span
-
+def _span(draft: Draft, node: ast.AST) -> Span:
     start, end = draft.node_offset(node), draft.node_end(node)
     first, last = draft.line_of(start), draft.line_of(end)
     return Span(first, start - draft.starts[first - 1] + 1, last, end - draft.starts[last - 1] + 1)

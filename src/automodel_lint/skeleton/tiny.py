@@ -105,7 +105,9 @@ def asking(design: Design) -> dict[str, str]:
         elif question.field in _SIZES:
             value = _SIZES[question.field]
         text = _python(value)
-        found[question.field] = f'text={{"{question.field}": {text}}}' if design.multimodal else f"{question.field}={text}"
+        found[question.field] = (
+            f'text={{"{question.field}": {text}}}' if design.multimodal else f"{question.field}={text}"
+        )
     return found
 
 
