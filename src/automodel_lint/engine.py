@@ -81,25 +81,24 @@ class Engine:
     def run(self, progress: Progress | None = None) -> Verdict:
         """Return the verdict on the checkout; kept parts are used where nothing they depend on has changed."""
         units = self.units()
-        computed, done = dict(units), 0
-        processes = self._processes(computed)
-        findings: list[Finding] = []
+        todo = dict(units)
+        processes = self._processes(todo)
+        found: dict[str, list[Finding]] = {}
 
         def take(key: str) -> None:
-            nonlocal done
             if progress is not None:
-                progress(done, len(units))
-            done += 1
-            findings.extend(self.findings(key, computed.pop(key)))
+                progress(len(found), len(todo))
+            found[key] = self.findings(key, todo[key])
 
         for key in processes.mine():
             take(key)
-        for key in [key for key in computed if key not in processes.keys]:
+        for key in [key for key in todo if key not in processes.keys]:
             take(key)
         for key, (value, deps) in processes.results().items():
             self.cache.offer(key, value, deps)
-        for key in [*computed]:
+        for key in [key for key in todo if key not in found]:
             take(key)
+        findings = [finding for key in todo for finding in found[key]]
         self.cache.save()
         return self.verdict(findings)
 

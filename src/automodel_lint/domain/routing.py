@@ -168,7 +168,7 @@ class _Router(Flow):
     def _place(self, view: MethodView, call: ast.Call, name: str) -> Coarse:
         """Where the finding points: the call, or the call of the function of another file that it stands in."""
         way = [*self.way, (view, call)]
-        inside = next((v, c) for v, c in reversed(way) if v.scope.module is v.owner.module)
+        inside = next((v, c) for v, c in reversed(way) if v.module is v.owner.module)
         return Coarse(inside[0].owner, inside[0].node.name, inside[1], name, "router logits", False)
 
     def _is_router(self, view: MethodView, given: Traced, call: ast.Call) -> bool:
