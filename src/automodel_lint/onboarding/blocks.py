@@ -6,6 +6,7 @@ from collections.abc import Iterator
 from typing import Any
 
 from automodel_lint.onboarding.component import EXPERTS, MLP, NORM, ROPE, Component
+from automodel_lint.onboarding.config_file import clean
 from automodel_lint.onboarding.experts import Experts
 from automodel_lint.onboarding.parts import Field, Part, brief
 
@@ -17,7 +18,15 @@ _PART = ("partial_rotary_factor", "rotary_pct", "rope_pct", "rotary_emb_fraction
 _RMS = ("rms_norm_eps", "rms_norm_epsilon", "norm_rms_eps")
 _LAYER = ("layer_norm_eps", "ln_eps")
 _EITHER = ("layer_norm_epsilon", "layernorm_epsilon", "norm_eps", "norm_epsilon", "layer_norm_rms_epsilon")
-_ACT = ("hidden_act", "mlp_hidden_act", "hidden_activation", "activation_function", "activation", "act_fn")
+_ACT = (
+    "hidden_act",
+    "mlp_hidden_act",
+    "hidden_activation",
+    "activation_function",
+    "activation",
+    "activation_type",
+    "act_fn",
+)
 _GATED = ("is_gated_act", "use_swiglu_ffn", "gated_mlp", "use_gated_mlp")
 _SQUARED = ("relu2", "squared_relu", "relu_squared")
 _SILU = ("silu", "swish", "swiglu")
@@ -52,7 +61,7 @@ def _scalings(part: Part) -> Iterator[Component]:
     tables = _tables(field) if field is not None and field.value else []
     seen: set[str] = set()
     for path, table in tables:
-        kind = str(table.get("rope_type") or table.get("type") or "default").lower()
+        kind = clean(str(table.get("rope_type") or table.get("type") or "default").lower())
         name = _NAMES.get(kind, kind)
         detail = ", ".join(f"{key} {table[key]}" for key in ("factor", "rope_theta") if _is_number(table.get(key)))
         if "mrope_section" in table:
@@ -75,12 +84,12 @@ def _scalings(part: Part) -> Iterator[Component]:
         yield from _partial(part)
     split = part.size("qk_rope_head_dim")
     if split is not None and split.value:
-        yield Component(ROPE, "apart from the rest of the head", f"{split.value} dimensions", (split,))
+        yield Component(ROPE, "decoupled", f"{split.value} dimensions", (split,))
 
 
 def _tables(field: Field) -> list[tuple[str, dict[str, Any]]]:
     """The scaling table, or one of each kind of layer."""
-    inner = [(f"{field.path}.{key}", value) for key, value in field.value.items() if isinstance(value, dict)]
+    inner = [(f"{field.path}.{clean(key)}", value) for key, value in field.value.items() if isinstance(value, dict)]
     if inner and not any(key in field.value for key in ("rope_type", "type", "factor")):
         return inner
     return [(field.path, field.value)]
@@ -127,9 +136,13 @@ def _norm_name(text: str) -> str:
     return "LayerNorm" if "layer" in text.lower() else text
 
 
-def mlp_of(part: Part, experts: Experts | None) -> Iterator[Component]:
-    """Yield which feed-forward blocks a model has; raises :class:`ConfigProblem` for fields of a wrong type."""
-    act = part.text(*_ACT)
+def mlp_of(part: Part, experts: Experts | None, has_mlp: bool = True) -> Iterator[Component]:
+    """Yield which feed-forward blocks a model has; a state-space model without an inner size has none.
+
+    Raises:
+        ConfigProblem: for fields of a wrong type.
+    """
+    act = part.text(*_ACT) if has_mlp else None
     old = part.text("feed_forward_proj")
     gated = next((f for f in (part.says(name, True) for name in _GATED) if f is not None), None)
     if old is not None:

@@ -2,19 +2,21 @@
 
 from __future__ import annotations
 
+import re
 from dataclasses import dataclass
 
 from automodel_lint.onboarding.attention import attention_of
 from automodel_lint.onboarding.blocks import mlp_of, norm_of, rope_of
 from automodel_lint.onboarding.component import Component
-from automodel_lint.onboarding.config_file import ConfigFile
+from automodel_lint.onboarding.config_file import ConfigFile, clean
 from automodel_lint.onboarding.experts import Experts, experts_of
 from automodel_lint.onboarding.kind import KINDS, Kind, Modalities, bidirectional_field, kinds_of, modalities_of
 from automodel_lint.onboarding.layers import Layout, layout_of
 from automodel_lint.onboarding.parts import Field, Part, Parts, brief, parts_of
-from automodel_lint.onboarding.sizes import Parameters, Sizes, parameters_of, sizes_of
+from automodel_lint.onboarding.sizes import INNER, Parameters, Sizes, parameters_of, sizes_of
 from automodel_lint.onboarding.ties import TieFlag, tie_flag
 
+_NAME = re.compile(r"[^\W\d][\w.\-]{0,199}")
 _DRAFTS = ("num_nextn_predict_layers", "mtp_num_hidden_layers", "num_mtp_layers", "num_mtp_modules", "mtp_num_layers")
 
 
@@ -96,12 +98,7 @@ def classify(file: ConfigFile) -> Classification:
     layout = layout_of(backbone)
     experts = experts_of(backbone, layout.count.value if layout.count is not None else None)
     modalities = modalities_of(parts)
-    components = (
-        *attention_of(backbone, layout, bidirectional_field(parts)),
-        *rope_of(backbone),
-        *norm_of(backbone),
-        *mlp_of(backbone, experts),
-    )
+    components = _components(parts, layout, experts)
     sizes, tie = sizes_of(backbone, layout, experts), tie_flag(parts)
     model_type = outer.text("model_type")
     return Classification(
@@ -114,15 +111,25 @@ def classify(file: ConfigFile) -> Classification:
         layout=layout,
         experts=experts,
         sizes=sizes,
-        parameters=parameters_of(backbone, sizes, layout, experts, components, tie.value),
+        parameters=parameters_of(parts, sizes, layout, experts, components, tie.value),
         components=components,
         tie=tie,
         quantization=_quantization(parts),
         auto_map=_auto_map(outer),
         dtype=outer.text("dtype", "torch_dtype") or backbone.text("dtype", "torch_dtype"),
         draft_layers=_drafts(backbone),
-        notes=tuple(_notes(file, outer, architectures, model_type)),
+        notes=tuple(_notes(file, outer, backbone, architectures, model_type)),
     )
+
+
+def _components(parts: Parts, layout: Layout, experts: Experts | None) -> tuple[Component, ...]:
+    """The components of the language model; a pipeline of diffusers has none."""
+    if parts.outer.get("_diffusers_version") is not None:
+        return ()
+    part = parts.backbone
+    has_mlp = not layout.only_recurrent or part.get(*INNER) is not None
+    attention = attention_of(part, layout, bidirectional_field(parts))
+    return (*attention, *rope_of(part), *norm_of(part), *mlp_of(part, experts, has_mlp))
 
 
 def _architectures(outer: Part) -> tuple[str, ...]:
@@ -131,8 +138,8 @@ def _architectures(outer: Part) -> tuple[str, ...]:
         name = outer.text("_class_name")  # diffusers
         return (name.value,) if name is not None else ()
     for value in field.value:
-        if not isinstance(value, str) or not value:
-            outer.file.refuse(field.path, "must be a list of names")
+        if not isinstance(value, str) or not _NAME.fullmatch(value):
+            outer.file.refuse(field.path, "must be a list of names of classes")
     return tuple(dict.fromkeys(field.value))
 
 
@@ -144,14 +151,14 @@ def _quantization(parts: Parts) -> Field | None:
             method = table.value.get("quant_method") or table.value.get("quant_algo") or table.value.get("format")
             bits = table.value.get("bits") or table.value.get("w_bit")
             said = f"{method or 'method not stated'}{f', {bits} bits' if isinstance(bits, int) else ''}"
-            return Field(f"{table.path}.quant_method" if "quant_method" in table.value else table.path, said)
+            return Field(f"{table.path}.quant_method" if "quant_method" in table.value else table.path, clean(said))
     return None
 
 
 def _auto_map(outer: Part) -> tuple[Field, ...]:
     table = outer.table("auto_map")
     entries = table.value.items() if table is not None else ()
-    return tuple(Field(f"auto_map.{key}", brief(value)) for key, value in entries if value is not None)
+    return tuple(Field(f"auto_map.{clean(key)}", brief(value)) for key, value in entries if value is not None)
 
 
 def _drafts(part: Part) -> Field | None:
@@ -159,12 +166,16 @@ def _drafts(part: Part) -> Field | None:
     return next((field for field in found if field is not None and field.value), None)
 
 
-def _notes(file: ConfigFile, outer: Part, architectures: tuple[str, ...], model_type: Field | None) -> list[str]:
-    notes = [f"`{path}` is stated twice; the last one counts" for path in file.repeated]
+def _notes(
+    file: ConfigFile, outer: Part, backbone: Part, architectures: tuple[str, ...], model_type: Field | None
+) -> list[str]:
+    notes = [f"`{clean(path)}` is stated twice; the last one counts" for path in file.repeated]
     if not architectures:
         notes.append("`architectures` is not stated: nothing says which class a checkpoint of it is loaded by")
     elif len(architectures) > 1:
         notes.append(f"`architectures` names {len(architectures)}; a checkpoint is loaded by the first")
+    if backbone.get("block_configs") is not None:
+        notes.append(f"`{backbone.at('block_configs')}`: layers differ one by one, which is not looked into here")
     if model_type is None and outer.get("_diffusers_version") is None:
         notes.append("`model_type` is not stated: transformers cannot tell which config class it is for")
     return notes

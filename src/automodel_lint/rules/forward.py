@@ -67,7 +67,7 @@ def argument_dropped(model: ModelClass) -> Iterator[Finding]:
 
 def _in_function(model: ModelClass, view: FunctionView, argument: str) -> Finding:
     """A finding at the ``def`` of a function, whichever class calls it."""
-    tree, path, name = model.project.tree, view.scope.module.path, view.node.name
+    tree, path, name = model.project.tree, view.module.path, view.node.name
     fields = (("where", name), ("argument", argument))
     span, related = tree.name_span(path, view.node), (tree.relative(model.path),) if path != model.path else ()
     return Finding(tree.relative(path), span, name, model.architectures, fields, related=related)
