@@ -6,6 +6,7 @@ from functools import cached_property
 
 from automodel_lint.onboarding.component import ATTENTION, MLP, NORM, ROPE
 from automodel_lint.skeleton.naming import Naming, last
+from automodel_lint.skeleton.questions import SCALED
 
 _ACTIVATIONS = {
     "relu": "F.relu({})",
@@ -103,20 +104,21 @@ class Design(Naming):
     @property
     def scaled_rope(self) -> bool:
         """Whether rotary positions are scaled."""
-        names = {c.name for c in self.found.components if c.group == ROPE}
-        return bool(names - {"default", "partial", "apart from the rest of the head"})
+        if self.has(ROPE, "by kind of layer"):  # which table is for whom is not written
+            return False
+        return any(c.name in SCALED for c in self.found.components if c.group == ROPE)
 
     @property
     def partial_rotary(self) -> bool:
         """Whether only a part of each head is turned."""
-        return self.has(ROPE, "partial") is not None
+        return self.has(ROPE, "partial") is not None and not self.has(ROPE, "by kind of layer")
 
     @property
     def rotary_size(self) -> str:
         """How many channels of a head are turned."""
         head = self.value("head_dim")
         component = self.has(ROPE, "partial")
-        if component is None:
+        if component is None or not self.partial_rotary:
             return head
         path = component.fields[0].path.removeprefix(f"{self.found.parts.backbone.path}.")
         if path == "rotary_dim":

@@ -95,12 +95,15 @@ class Naming:
     @property
     def backbone(self) -> str:
         """The class of embedding, layers and norm."""
-        return f"{self.prefix}TextModel" if self.multimodal else f"{self.prefix}Model"
+        return f"{self.prefix}TextModel" if self.multimodal else self.inner
 
     @property
     def inner(self) -> str:
         """The class below the one that is registered."""
-        return f"{self.prefix}Model"
+        return self._unlike_registered(f"{self.prefix}Model")
+
+    def _unlike_registered(self, name: str) -> str:
+        return name if name != self.arch else f"{name}Base"
 
     @property
     def decoder(self) -> str:

@@ -63,7 +63,9 @@ def left_open(files: list[Planned]) -> list[Open]:
 
 def unread_fields(design: Design, files: list[Planned]) -> list[str]:
     """Return the fields of the language model's config that the new package neither reads nor is shaped by."""
-    code = "\n".join(f.new.decode() for f in files if f.old is None and not f.path.endswith("config.py"))
+    package = os.path.join(design.project.checkout.models_dir, design.name)
+    ours = (f for f in files if os.path.dirname(f.path) == package and not f.path.endswith("config.py"))
+    code = "\n".join(file.new.decode() for file in ours)
     data = design.found.parts.backbone.data
     left = (name for name in data if name not in OF_THE_BASE and name not in _shaping(design))
     return [name for name in left if not re.search(rf"\b{re.escape(name)}\b", code)]

@@ -45,7 +45,7 @@ def design_of(name: str, found: Classification, project: Project) -> Design:
         project=project,
         transformers=base.is_of_transformers,
     )
-    design.unwritten = list(questions_of(found, design.transformers))
+    design.unwritten = questions_of(found, design.transformers)
     design.remarks = [*configs.remarks, *_remarks(found)]
     return design
 

@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
+import textwrap
 from collections.abc import Iterator
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
 from automodel_lint.onboarding.classification import Classification
@@ -12,24 +13,28 @@ from automodel_lint.onboarding.parts import Part
 
 # What the templates write.
 _WRITTEN = {
-    ATTENTION: {"GQA", "MHA", "MQA", "MLA", "key-value heads not stated", "sliding window", "QK norm", "bias"},
-    ROPE: {"default", "partial", "apart from the rest of the head"},
+    ATTENTION: {"GQA", "MHA", "MQA", "key-value heads not stated", "sliding window", "QK norm", "bias"},
+    ROPE: {"default", "partial"},
     NORM: {"RMSNorm", "LayerNorm", "RMSNorm or LayerNorm"},
     MLP: {"SwiGLU", "GeGLU", "squared ReLU", "GELU, gated or plain", "bias"},
     EXPERTS: {"routed", "softmax router", "sigmoid router", "router not stated", "correction bias", "shared"}
     | {"grouped choice"},
 }
 # Scaled tables that transformers computes.
-_SCALED = {"linear", "dynamic", "yarn", "longrope", "llama3", "proportional"}
+SCALED = {"linear", "dynamic", "yarn", "longrope", "llama3", "proportional"}
 _SENTENCES = {
     "state space": "which layers mix by a state space, and what of it stays in fp32 (A_log, dt_bias)?",
     "linear attention": "which layers attend linearly, and what of them stays in fp32 (A_log, dt_bias)?",
+    "MLA": "keys and values come out of one latent, and a part of each head is rotated apart from the rest; write the "
+    "attention with the names of the checkpoint, kv_a_proj_with_mqa, kv_b_proj and so on",
+    "decoupled": "only these dimensions of a head are rotated, by halves or by neighbours?",
     "sinks": "each head attends to a learned sink as well; its bias stays in fp32 and is pinned",
     "output gate": "what attention gives is multiplied by a gate before o_proj; where does the gate come from?",
     "sparse": "an indexer chooses the keys that a query sees; write it, and say how it is trained",
     "chunked": "attention sees the tokens of one chunk only; which layers, and what does the mask look like?",
     "bidirectional": "tokens see later ones; the mask, and whether a cache makes sense, differ",
     "ALiBi": "positions bias the scores, and nothing is rotated; write the slopes and leave the tables out",
+    "none": "nothing is rotated; leave the tables out",
     "layers without RoPE": "in which layers are queries and keys left as they are?",
     "mrope": "positions have three axes; write tables that take position_ids [3, B, S]",
     "by kind of layer": "layers of each kind rotate by tables of their own; hand each layer its own",
@@ -55,6 +60,7 @@ _FIELDS: dict[str, tuple[Any, str]] = {
     "parallel_attn": (False, "attention and feed-forward block read the same input"),
     "alternating_moe_layers": (False, "which layers have experts?"),
 }
+_TEXT = 106  # characters of a text in the brackets of a raise, with the blank behind it
 _NEUTRAL = {bool: "False", dict: "None", list: "None", str: "None"}
 
 
@@ -76,18 +82,40 @@ class Question:
     neutral: str
     asking: Any
 
+    @property
+    def texts(self) -> list[str]:
+        """The message in pieces that fit on a line each."""
+        pieces = textwrap.wrap(f"{self.field}: {self.sentence}", _TEXT)
+        return [*(piece + " " for piece in pieces[:-1]), pieces[-1]]
 
-def questions_of(found: Classification, scaled_rope: bool) -> Iterator[Question]:
-    """Yield what a config asks for beyond what the templates write.
+
+def questions_of(found: Classification, scaled_rope: bool) -> list[Question]:
+    """Return what a config asks for beyond what the templates write, each field once.
 
     ``scaled_rope``: whether the tables of scaled rotary positions are at hand.
     """
+    by_field: dict[str, Question] = {}
+    for question in _questions(found, scaled_rope):
+        first = by_field.get(question.field)
+        if first is not None:
+            either = (
+                first.condition
+                if first.condition == question.condition
+                else f"{first.condition} or {question.condition}"
+            )
+            question = replace(first, sentence=f"{first.sentence}; {question.sentence}", condition=either)
+        by_field[question.field] = question
+    return list(by_field.values())
+
+
+def _questions(found: Classification, scaled_rope: bool) -> Iterator[Question]:
     backbone = found.parts.backbone
+    nested = found.has(ROPE, "by kind of layer")
     for component in found.components:
         if component.name in _WRITTEN[component.group]:
             continue
-        if component.group == ROPE and component.name in _SCALED:
-            if not scaled_rope:
+        if component.group == ROPE and component.name in SCALED:
+            if not scaled_rope and not nested:
                 yield _of_scaled(backbone, component)
             continue
         yield from _of_component(backbone, component)
@@ -119,6 +147,12 @@ def _of_component(backbone: Part, component: Component) -> Iterator[Question]:
     if name == "layer_types":
         condition = 'set(config.layer_types) - {"full_attention", "sliding_attention"}'
         yield Question(name, condition, sentence, '["full_attention"] * 2', value)
+        return
+    if name in ("rope_parameters", "rope_scaling"):
+        condition = "any(isinstance(table, dict) for table in config.rope_parameters.values())"
+        if component.name == "mrope":
+            condition = '"mrope_section" in config.rope_parameters'
+        yield Question(name, condition, sentence, "None", value)
         return
     neutral = "0" if isinstance(value, (int, float)) and not isinstance(value, bool) else _NEUTRAL.get(type(value))
     yield Question(name, f"config.{name}", sentence, neutral or "None", value)
