@@ -319,10 +319,8 @@ def parsed(data: bytes) -> ast.Module | ParseProblem:
 def remembered(function: Callable) -> Callable:
     """Memoise a method of an object with a ``tree``, replaying what the first call read to whoever asks again."""
 
-    attribute = f"_memo_{function.__name__}"
-
     def method(self, *args):  # type: ignore[no-untyped-def]
-        memo = self.__dict__.setdefault(attribute, {})
+        memo = self.__dict__.setdefault("_memos", {}).setdefault(function, {})
         known = memo.get(args)
         if known is None:
             with self.tree.recording() as deps:
