@@ -5,7 +5,7 @@ from __future__ import annotations
 import ast
 import os
 import re
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from typing import Any, TypeVar
 
 from automodel_lint.domain.adapter import Adapter
@@ -54,20 +54,6 @@ def own_code(model: ModelClass | LooseAdapter, adapter: Adapter | Alone, *entrie
     else:
         model.project.tree.note(*known[entries][1])
     return known[entries][0]
-
-
-def asked(view: MethodView, question: Callable[[MethodView], Answer]) -> Answer:
-    """Return what a function says about itself; asked once, whoever runs it.
-
-    What adapters share is asked by each of them. The answer must not depend on who that is.
-    """
-    known = view.classes.__dict__.setdefault("_answers", {}).setdefault(question, {})
-    if view.node not in known:
-        with view.classes.tree.recording() as read:
-            known[view.node] = (question(view), frozenset(read))
-    else:
-        view.classes.tree.note(*known[view.node][1])
-    return known[view.node][0]
 
 
 def lines_of(view: MethodView) -> list[str]:
@@ -138,7 +124,7 @@ class Code:
 
     def _functions(self, name: str, view: MethodView, local: set[str]) -> list[MethodView]:
         root = name.partition(".")[0]
-        module = view.scope.module if isinstance(view, FunctionView) else view.owner.module
+        module = view.module
         if root in _LIBRARIES or not (root in module.bindings.names or root in local):
             return []
         expr = ast.parse(name, mode="eval").body
@@ -155,7 +141,7 @@ class Code:
 
 def module_path(view: MethodView) -> str:
     """Return the file that a method or function stands in."""
-    return view.scope.module.path if isinstance(view, FunctionView) else view.owner.module.path
+    return view.module.path
 
 
 def nodes_with(view: MethodView, wanted: re.Pattern[str]) -> Iterator[ast.AST]:
@@ -183,7 +169,7 @@ def finding_in(
 
 def _adapter_beside(view: MethodView) -> str | None:
     """The adapter class in the file of a function: what a function of that name belongs to."""
-    classes = (node for node in view.scope.module.syntax.body if isinstance(node, ast.ClassDef))
+    classes = (node for node in view.module.syntax.body if isinstance(node, ast.ClassDef))
     converting = (c for c in classes if any(isinstance(f, ast.FunctionDef) and f.name in ENTRIES for f in c.body))
     return next((cls.name for cls in converting), None)
 

@@ -63,7 +63,7 @@ def argument_dropped(model: ModelClass) -> Iterator[Finding]:
             them = "it" if len(names) == 1 else "them"
             said = {"arguments": ", ".join(names), "them": them}
             if isinstance(view, FunctionView):
-                path, name = view.scope.module.path, view.node.name
+                path, name = view.module.path, view.node.name
                 yield model.finding_in(path, node, name, where=name, **said)
             elif node is forward.view.node:
                 where = f"{forward.owner.name}.{view.node.name}"
