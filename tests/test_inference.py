@@ -292,6 +292,6 @@ def test_two_functions_of_one_name_remember_each_its_own(tmp_path: Path):
 
         return answer
 
-    first, second, names = answering(1), answering(2), Names(SourceTree(str(tmp_path)), [str(tmp_path)])
+    first, second, names = answering(1), answering(2), Names(SourceTree(str(tmp_path)), [str(tmp_path)], [])
     for _ in range(2):
         assert (first(names, "x"), second(names, "x")) == ((1, "x"), (2, "x"))
