@@ -46,7 +46,7 @@ def recipe_argument_unknown(recipe: Recipe) -> Iterator[Finding]:
             )
         for name in unsupplied(recipe, target):
             yield recipe.finding(
-                target.span, problem=f"`{target.text}` needs `{name}`", advice="no default, and nobody supplies it"
+                target.span, problem=f"`{target.text}` must be given `{name}`", advice="write it, it has no default"
             )
 
 
