@@ -13,6 +13,7 @@ from typing import Any
 from automodel_lint.cache import Cache
 from automodel_lint.domain.checkout import Checkout
 from automodel_lint.domain.plan import Plan, Resolution
+from automodel_lint.domain.recipe_files import recipe_files
 from automodel_lint.findings import Finding, Span, merged
 from automodel_lint.processes import Processes
 from automodel_lint.source import Dep, ParseProblem, SourceTree
@@ -26,7 +27,8 @@ Unit = tuple[str, Callable[[], list[dict[str, Any]]]]
 class Verdict:
     """What all rules say about a checkout, before anything is selected or silenced.
 
-    ``classes`` holds the relative path of each registered class's file, ``files`` those of the package's sources.
+    ``classes`` holds the relative path of each registered class's file, ``files`` those of the package's sources and of
+    the recipes.
     ``codes`` are the rules that looked: of the others nothing can be said, nor that a suppression of them is unused.
     """
 
@@ -41,7 +43,8 @@ class Engine:
 
     ``fp32_names`` is what the settings say of intrinsically fp32 tensors; ``apart`` lets other processes help;
     ``known`` is what an earlier run of this process found (see :class:`Cache`); ``memory`` stands in for the cache.
-    The rules of ``later`` ask about classes in units of their own (``later:…``).
+    The rules of ``later`` ask about classes in units of their own (``later:…``). ``asked`` are absolute paths below
+    which recipes are looked for, beside the examples.
     """
 
     def __init__(
@@ -55,6 +58,7 @@ class Engine:
         known: dict[str, Any] | None = None,
         memory: Any = None,
         later: frozenset[str] = frozenset(),
+        asked: Iterable[str] = (),
     ):
         self.checkout, self.tree, self.outside, self.fp32_names = checkout, tree, outside, fp32_names
         self.cache = Cache(cache_file, tree, known) if memory is None else memory
@@ -65,6 +69,7 @@ class Engine:
         self._plan: Plan | None = None
         self._class_paths: list[str] = []
         self._shared: dict[str, str] = {}  # what another process may compute, with the file that it is about
+        self._asked_for = tuple(asked)
 
     @cached_property
     def project(self) -> Any:
@@ -113,18 +118,29 @@ class Engine:
 
     def verdict(self, findings: Iterable[Finding]) -> Verdict:
         """Return what is found about all units as one verdict."""
-        files = sorted(self.tree.relative(p) for p in self.tree.python_files(self.checkout.package_dir))
+        files = sorted(
+            self.tree.relative(p) for p in (*self.tree.python_files(self.checkout.package_dir), *self._recipe_paths)
+        )
         return Verdict(merged(findings), self._class_paths, files, static_codes())
 
     def _processes(self, units: dict[str, Callable[[], list[dict[str, Any]]]]) -> Processes:
-        """Start other processes on the classes that nothing is known of, if that is allowed; a package is one piece."""
-        packages: dict[str, dict[str, Callable[[], list[dict[str, Any]]]]] = {}
+        """Start other processes on what nothing is known of, if that is allowed; a folder is one piece."""
+        folders: dict[str, dict[str, Callable[[], list[dict[str, Any]]]]] = {}
         for key, path in self._shared.items() if self.apart else ():
             if self.cache.missing(key):
-                packages.setdefault(os.path.dirname(path), {})[key] = units[key]
-        if packages:
+                folders.setdefault(os.path.dirname(path), {})[key] = units[key]
+        if folders:
             self.project  # noqa: B018 - what all need is made before
-        return Processes(self.tree, sorted(packages.values(), key=len, reverse=True))
+        return Processes(self.tree, sorted(folders.values(), key=_weight, reverse=True))
+
+    @property
+    def recipes(self) -> list[str]:
+        """The relative paths of the recipes."""
+        return [self.tree.relative(path) for path in self._recipe_paths]
+
+    @cached_property
+    def _recipe_paths(self) -> list[str]:
+        return recipe_files(self.checkout, self.tree, self._asked_for)
 
     def findings(self, key: str, compute: Callable[[], list[dict[str, Any]]]) -> list[Finding]:
         """Return what the rules say about one thing; whatever goes wrong on the way costs that thing only."""
@@ -162,6 +178,9 @@ class Engine:
                 self._shared[key] = place[2]
         self._class_paths = [path for _, _, path, _ in classes]
         units |= self._file_units(classes)
+        for path in self._recipe_paths:
+            units[f"recipe:{path}:"] = lambda p=path: self._about_recipe(p)
+            self._shared[f"recipe:{path}:"] = path
         return list(units.items())
 
     def _resolution(self, module: str, cls: str) -> Resolution:
@@ -271,6 +290,12 @@ class Engine:
         relative = self.tree.relative(folder)
         return self._asked(lambda: ModelPackage(self.project, folder, names), f"{relative}/__init__.py", relative)
 
+    def _about_recipe(self, path: str) -> list[dict[str, Any]]:
+        from automodel_lint.domain.recipe import Recipe
+
+        relative = self.tree.relative(path)
+        return self._asked(lambda: Recipe(self.project, path), relative, relative)
+
     # -- rules ----------------------------------------------------------------------------------------------------
 
     def _asked(self, make: Callable[[], Any], path: str, name: str) -> list[dict[str, Any]]:
@@ -316,6 +341,11 @@ def static_codes() -> frozenset[str]:
     from automodel_lint.pages import pages
 
     return frozenset(code for code, page in pages().items() if not page.is_probed)
+
+
+def _weight(piece: dict[str, Any]) -> tuple[bool, int]:
+    """What takes long comes first: classes, and of these the folders with many."""
+    return next(iter(piece)).startswith("class:"), len(piece)
 
 
 def completed(findings: Iterable[Finding]) -> list[Finding]:
