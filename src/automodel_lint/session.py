@@ -18,6 +18,8 @@ from automodel_lint.request import Request, UsageError
 from automodel_lint.selection import Selection
 from automodel_lint.source import SourceTree
 
+_LIBRARIES = ("transformers", "nemo_automodel")
+
 
 class Session:
     """A checkout with its settings, ready to be linted. All paths of the request lie in it.
@@ -94,8 +96,7 @@ class Session:
 
     def _outside(self) -> list[str]:
         """The folders of the search path in which libraries lie that are followed."""
-        libraries = ("transformers", "nemo_automodel")
-        return [p for p in self.search_path if any(os.path.isdir(os.path.join(p, name)) for name in libraries)]
+        return _with_libraries(self.search_path)
 
     def _cache_file(self, outside: list[str]) -> str | None:
         if not self.request.cache or self.known is not None:
@@ -132,6 +133,20 @@ def sessions(request: Request) -> list[Session]:
             if not request.force_exclude:
                 raise
     return [Session(replace(request, paths=paths)) for paths in by_checkout.values()]
+
+
+def libraries(python: str | None) -> list[str]:
+    """Return the folders in which the libraries lie that are followed, for who has no checkout.
+
+    Raises:
+        UsageError, ConfigError: as :class:`Session` does.
+    """
+    config = load(find(os.getcwd()))
+    return _with_libraries(_search_path(python or config.python, config))
+
+
+def _with_libraries(search_path: list[str]) -> list[str]:
+    return [path for path in search_path if any(os.path.isdir(os.path.join(path, name)) for name in _LIBRARIES)]
 
 
 def _check_paths(paths: Iterable[str]) -> None:

@@ -14,6 +14,7 @@ COMMANDS = {
     "annotate": "show findings on a pull request of GitHub",
     "baseline": "keep today's findings, so that only new ones are shown",
     "check": "lint a checkout, a folder or files in one, or an installed package",
+    "classify": "say what a model is by its config.json, and what there is to write",
     "completion": "print the shell completion script",
     "explain": "show the page of a rule",
     "init": "write the settings of a project",
