@@ -6,6 +6,7 @@ from collections.abc import Iterator
 from typing import Any
 
 from automodel_lint.onboarding.component import EXPERTS, MLP, NORM, ROPE, Component
+from automodel_lint.onboarding.config_file import clean
 from automodel_lint.onboarding.experts import Experts
 from automodel_lint.onboarding.parts import Field, Part, brief
 
@@ -52,7 +53,7 @@ def _scalings(part: Part) -> Iterator[Component]:
     tables = _tables(field) if field is not None and field.value else []
     seen: set[str] = set()
     for path, table in tables:
-        kind = str(table.get("rope_type") or table.get("type") or "default").lower()
+        kind = clean(str(table.get("rope_type") or table.get("type") or "default").lower())
         name = _NAMES.get(kind, kind)
         detail = ", ".join(f"{key} {table[key]}" for key in ("factor", "rope_theta") if _is_number(table.get(key)))
         if "mrope_section" in table:
@@ -75,12 +76,12 @@ def _scalings(part: Part) -> Iterator[Component]:
         yield from _partial(part)
     split = part.size("qk_rope_head_dim")
     if split is not None and split.value:
-        yield Component(ROPE, "apart from the rest of the head", f"{split.value} dimensions", (split,))
+        yield Component(ROPE, "decoupled", f"{split.value} dimensions", (split,))
 
 
 def _tables(field: Field) -> list[tuple[str, dict[str, Any]]]:
     """The scaling table, or one of each kind of layer."""
-    inner = [(f"{field.path}.{key}", value) for key, value in field.value.items() if isinstance(value, dict)]
+    inner = [(f"{field.path}.{clean(key)}", value) for key, value in field.value.items() if isinstance(value, dict)]
     if inner and not any(key in field.value for key in ("rope_type", "type", "factor")):
         return inner
     return [(field.path, field.value)]

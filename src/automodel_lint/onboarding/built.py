@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator
 
-from automodel_lint.domain.experts import expert_layers
+from automodel_lint.domain.experts import expert_configs, expert_layers
 from automodel_lint.domain.model_class import ModelClass
 from automodel_lint.inference.module_tree import ModuleNode, Place, Tensor
 from automodel_lint.onboarding.component import ATTENTION, EXPERTS, NORM
@@ -14,6 +14,7 @@ TOWER = "tower"
 Key = tuple[str, str]
 
 _LATENT = "kv_lora_rank"  # the field that the matrices of multi-head latent attention are sized by
+_SCORE = "score_func"  # of the framework's MoEConfig
 _STATES = ("A_log", "dt_bias")
 _SINKS = ("sinks", "attention_sink_bias")
 _LINEAR = re.compile(r"linear_?att|delta|kda", re.IGNORECASE)
@@ -41,6 +42,10 @@ def built_components(model: ModelClass) -> dict[Key, Place]:
         found.setdefault((EXPERTS, "routed"), layer.place)
     for key, node in towers:
         found.setdefault(key, node.place)
+    for built in expert_configs(model):
+        score = built.fields.get(_SCORE)
+        if isinstance(score, str):
+            found.setdefault((EXPERTS, f"{score} router"), built.place)
     _walk(model.module_tree.root, "", {id(node) for _, node in towers}, found)
     return found
 

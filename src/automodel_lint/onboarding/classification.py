@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
+import re
 from dataclasses import dataclass
 
 from automodel_lint.onboarding.attention import attention_of
 from automodel_lint.onboarding.blocks import mlp_of, norm_of, rope_of
 from automodel_lint.onboarding.component import Component
-from automodel_lint.onboarding.config_file import ConfigFile
+from automodel_lint.onboarding.config_file import ConfigFile, clean
 from automodel_lint.onboarding.experts import Experts, experts_of
 from automodel_lint.onboarding.kind import KINDS, Kind, Modalities, bidirectional_field, kinds_of, modalities_of
 from automodel_lint.onboarding.layers import Layout, layout_of
@@ -15,6 +16,7 @@ from automodel_lint.onboarding.parts import Field, Part, Parts, brief, parts_of
 from automodel_lint.onboarding.sizes import Parameters, Sizes, parameters_of, sizes_of
 from automodel_lint.onboarding.ties import TieFlag, tie_flag
 
+_NAME = re.compile(r"[^\W\d][\w.\-]{0,199}")
 _DRAFTS = ("num_nextn_predict_layers", "mtp_num_hidden_layers", "num_mtp_layers", "num_mtp_modules", "mtp_num_layers")
 
 
@@ -131,8 +133,8 @@ def _architectures(outer: Part) -> tuple[str, ...]:
         name = outer.text("_class_name")  # diffusers
         return (name.value,) if name is not None else ()
     for value in field.value:
-        if not isinstance(value, str) or not value:
-            outer.file.refuse(field.path, "must be a list of names")
+        if not isinstance(value, str) or not _NAME.fullmatch(value):
+            outer.file.refuse(field.path, "must be a list of names of classes")
     return tuple(dict.fromkeys(field.value))
 
 
@@ -144,14 +146,14 @@ def _quantization(parts: Parts) -> Field | None:
             method = table.value.get("quant_method") or table.value.get("quant_algo") or table.value.get("format")
             bits = table.value.get("bits") or table.value.get("w_bit")
             said = f"{method or 'method not stated'}{f', {bits} bits' if isinstance(bits, int) else ''}"
-            return Field(f"{table.path}.quant_method" if "quant_method" in table.value else table.path, said)
+            return Field(f"{table.path}.quant_method" if "quant_method" in table.value else table.path, clean(said))
     return None
 
 
 def _auto_map(outer: Part) -> tuple[Field, ...]:
     table = outer.table("auto_map")
     entries = table.value.items() if table is not None else ()
-    return tuple(Field(f"auto_map.{key}", brief(value)) for key, value in entries if value is not None)
+    return tuple(Field(f"auto_map.{clean(key)}", brief(value)) for key, value in entries if value is not None)
 
 
 def _drafts(part: Part) -> Field | None:
@@ -160,7 +162,7 @@ def _drafts(part: Part) -> Field | None:
 
 
 def _notes(file: ConfigFile, outer: Part, architectures: tuple[str, ...], model_type: Field | None) -> list[str]:
-    notes = [f"`{path}` is stated twice; the last one counts" for path in file.repeated]
+    notes = [f"`{clean(path)}` is stated twice; the last one counts" for path in file.repeated]
     if not architectures:
         notes.append("`architectures` is not stated: nothing says which class a checkpoint of it is loaded by")
     elif len(architectures) > 1:

@@ -13,6 +13,7 @@ from automodel_lint.request import UsageError
 
 NAMES = ("config.json", "model_index.json")  # the second is what a diffusers pipeline has instead
 LIMIT = 16 * 1024 * 1024  # bytes; the largest published configs, those with labels, have some hundred thousand
+_LONGEST = 120  # letters of a text that are shown
 _SPACE = re.compile(r"[ \t\r\n]*")
 _KINDS = {dict: "an object", list: "a list", str: "a text", bool: "a truth value", type(None): "null"}
 
@@ -46,7 +47,7 @@ class ConfigFile:
         """Say that a field cannot be used; raises :class:`ConfigProblem` with its place."""
         offset = _offset(self.text, path.split("."))
         place = self.path if offset is None else f"{self.path}:{_place(self.text, offset)}"
-        raise ConfigProblem(f"{place}: `{path}` {reason}")
+        raise ConfigProblem(f"{place}: `{clean(path)}` {reason}")
 
 
 def read_config(path: str) -> ConfigFile:
@@ -75,6 +76,11 @@ def read_config(path: str) -> ConfigFile:
 def config_of(data: dict[str, Any], path: str = "config.json") -> ConfigFile:
     """Return a config that is at hand as data, as if it had been read from ``path``."""
     return ConfigFile(path, data, json.dumps(data, indent=2))
+
+
+def clean(text: str) -> str:
+    """Return a text of a config as it can be shown: one line, no control characters, nothing that ends code."""
+    return "".join(letter if letter.isprintable() and letter != "`" else "\ufffd" for letter in text[:_LONGEST])
 
 
 def kind_of(value: Any) -> str:

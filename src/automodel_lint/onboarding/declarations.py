@@ -79,7 +79,7 @@ def _tie(found: Classification) -> Iterator[Step]:
         why += "; stated only inside: the outer config must take it and pass it on"
     if tie.contradicts:
         why += "; they differ, and the outer one counts"
-    what = f"declare {policy} as `tie_word_embeddings_support`, and call the guard first in `__init__`"
+    what = f"declare `tie_word_embeddings_support` ({policy}), and call the guard first in `__init__`"
     yield Step(DECLARATIONS, TO_DO, what, why, rule="NAM201")
     state = TO_DO if tie.value else IF
     what = "write `_tied_weights_keys` and `tie_weights()`" + (
@@ -99,8 +99,8 @@ def precision(found: Classification, near: list[Near]) -> Iterator[Step]:
         if kept:
             said |= set(kept)
             words = several([f"`{name}`" for name in kept])
-            why = f"`{one.registered.model.name}` keeps them in fp32"
-            yield Step(PRECISION, IF, f"keep {words} too, if the model has them", why, rule="NAM401")
+            why = f"`{one.registered.model.name}` does"
+            yield Step(PRECISION, IF, f"keep {words} too, if there is such a tensor", why, rule="NAM401")
     if found.experts is not None:
         yield Step(
             PRECISION, IF, "set or pass on `backend.gate_precision`", "routing rounds experts away", rule="NAM603"

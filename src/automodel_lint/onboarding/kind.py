@@ -8,7 +8,7 @@ from dataclasses import dataclass
 
 from automodel_lint.onboarding.experts import Experts
 from automodel_lint.onboarding.layers import CHUNKED, FULL, PARALLEL, RECURRENT, SLIDING, Layout
-from automodel_lint.onboarding.parts import AUDIO, IMAGES, SPEECH, VIDEO, VISION, Field, Parts
+from automodel_lint.onboarding.parts import AUDIO, IMAGES, SPEECH, VIDEO, VISION, Field, Part, Parts, brief
 
 # From the one that changes most about how a model is added to the one that changes least.
 DIFFUSION, OMNI, MULTIMODAL, ENCODER, ENCODER_DECODER, HYBRID, MOE, DENSE = KINDS = (
@@ -34,6 +34,7 @@ _IMAGES_OUT = ("visual_gen", "image_generation")
 _MASKED = re.compile(r"ForMaskedLM$")
 _SCORING = re.compile(r"For(Sequence|Token)Classification$|ForQuestionAnswering$|ForMultipleChoice$|ForImageClassif")
 _BARE = re.compile(r"(Model|Encoder|EncoderModel|ForFeatureExtraction|ForEmbedding)$")
+_PLURAL = {"image": "images", "audio": "sound", "video": "video"}
 _NO_MORE_THAN_A_WORD = ("all", "true")
 
 
@@ -69,7 +70,7 @@ def modalities_of(parts: Parts) -> Modalities:
         for part in parts.of(role):
             spoken = any(part.path.startswith(f"{speech.path}.") for speech in parts.of(SPEECH))
             if not spoken:
-                inputs.setdefault(name, Field(part.path, part.data.get("model_type") or "an object"))
+                inputs.setdefault(name, Field(part.path, _model_type(part)))
     for name in _FLAT_VISION:
         layers = outer.get(name)
         if layers is not None and isinstance(layers.value, int) and layers.value > 0:
@@ -77,14 +78,13 @@ def modalities_of(parts: Parts) -> Modalities:
     for name, role in _TOWERS.items():
         tower = outer.get(name)
         if tower is not None and isinstance(tower.value, (str, dict)) and tower.value:
-            said = tower.value if isinstance(tower.value, str) else "an object"
-            inputs.setdefault("image" if role == VISION else "audio", Field(tower.path, said))
+            inputs.setdefault("image" if role == VISION else "audio", Field(tower.path, brief(tower.value)))
     if "image" in inputs:
         video = outer.get("video_token_id", "video_token_index")
         if video is not None and isinstance(video.value, int):
             inputs.setdefault("video", video)
     for part in parts.of(SPEECH):
-        outputs.setdefault("audio", Field(part.path, part.data.get("model_type") or "an object"))
+        outputs.setdefault("audio", Field(part.path, _model_type(part)))
     for part in parts.of(IMAGES):
         outputs.setdefault("image", Field(part.path, "an object"))
     for name in _IMAGES_OUT:
@@ -92,6 +92,11 @@ def modalities_of(parts: Parts) -> Modalities:
         if says is not None:
             outputs.setdefault("image", says)
     return Modalities(inputs, outputs)
+
+
+def _model_type(part: Part) -> str:
+    found = part.text("model_type")
+    return found.value if found is not None else "an object"
 
 
 def kinds_of(
@@ -152,9 +157,8 @@ def _media(parts: Parts, modalities: Modalities, architectures: tuple[str, ...])
         yield Kind(OMNI, "it takes other media, and the architecture says that it is one", (*fields, _in_list(omni[0])))
     elif inputs or outputs:
         texts = [part for part in parts.nested if part is parts.backbone]
-        backbone = (Field(texts[0].path, texts[0].data.get("model_type") or "an object"),) if texts else ()
-        takes = " and ".join(name for name in inputs) or None
-        gives = " and ".join(name for name in outputs)
+        backbone = (Field(texts[0].path, _model_type(texts[0])),) if texts else ()
+        takes, gives = (" and ".join(_PLURAL[name] for name in found) for found in (inputs, outputs))
         said = "; ".join(filter(None, (f"it takes {takes}" if takes else "", f"it makes {gives}" if gives else "")))
         yield Kind(MULTIMODAL, said, (*fields, *backbone))
 

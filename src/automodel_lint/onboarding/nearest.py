@@ -49,6 +49,14 @@ class Near:
     fields: tuple[str, ...]
 
 
+def not_built(found: Classification, one: Registered) -> tuple[Key, ...]:
+    """Return what a config asks for and its own registered class seems not to have."""
+    has = _said(one) | _read(_asked(found), one) | set(one.built)
+    if (EXPERTS, "routed") in has or not found.experts:
+        has |= {(KIND, MOE), (KIND, DENSE)}  # a class with experts mostly builds dense layers, too
+    return _sorted(_wanted(found) - has)
+
+
 def nearest(found: Classification, classes: Iterable[Registered], most: int = 5) -> list[Near]:
     """Return the classes that are nearest to a config, the nearest first; its own class is not among them."""
     own = set(found.architectures)

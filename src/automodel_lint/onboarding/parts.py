@@ -7,7 +7,7 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from typing import Any, NamedTuple
 
-from automodel_lint.onboarding.config_file import ConfigFile, kind_of
+from automodel_lint.onboarding.config_file import ConfigFile, clean, kind_of
 
 OUTER, TEXT, VISION, AUDIO, VIDEO, SPEECH, IMAGES, DRAFT = (
     "outer",
@@ -58,7 +58,9 @@ class Field(NamedTuple):
 def brief(value: Any) -> Any:
     """Return a value as it can be shown beside the name of its field: a long list or an object is only counted."""
     if isinstance(value, list):
-        return f"{len(value)} entries" if len(value) > 6 else ", ".join(map(str, value))
+        return f"{len(value)} entries" if len(value) > 6 else clean(", ".join(map(str, value)))
+    if isinstance(value, str):
+        return clean(value)
     return f"{len(value)} fields" if isinstance(value, dict) else value
 
 
@@ -80,13 +82,14 @@ class Part:
 
     def at(self, name: str) -> str:
         """Return the dotted path of one of its fields."""
-        return f"{self.path}.{name}" if self.path else name
+        return f"{self.path}.{clean(name)}" if self.path else clean(name)
 
     def get(self, *names: str) -> Field | None:
         """Return the first of these fields that is stated and not null."""
         for name in names:
             if self.data.get(name) is not None:
-                return Field(self.at(name), self.data[name])
+                value = self.data[name]
+                return Field(self.at(name), clean(value) if isinstance(value, str) else value)
         return None
 
     def number(self, *names: str) -> Field | None:

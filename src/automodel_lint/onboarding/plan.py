@@ -86,7 +86,7 @@ def _files(found: Classification, around: Surroundings, near: list[Near], names:
     if own:
         why = f"{several(own)}: not what a plain decoder has{_seen_in(own, near)}"
         yield Step(FILES, TO_DO, "write the layers", why, path=f"{folder}/layers.py")
-    ropes = [c.name for c in found.components if c.group == ROPE and not c.standard]
+    ropes = [f"RoPE {c.name}" for c in found.components if c.group == ROPE and not c.standard]
     if ropes:
         why = f"{several(ropes)}; only what the shared rope functions do not do"
         yield Step(FILES, IF, "write the rotary embedding", why, path=f"{folder}/rope_utils.py")
@@ -94,7 +94,11 @@ def _files(found: Classification, around: Surroundings, near: list[Near], names:
     what = f"write `{cls}` on `HFCheckpointingMixin`, and `ModelClass = {cls}` at the end"
     start = f"start from `{near[0].registered.model.name}`" if near else "the class that is registered"
     yield Step(FILES, TO_DO, what, start, path=f"{folder}/model.py", rule="NAM105")
-    yield _adapter(found, folder)
+    adapter = _adapter(found, folder)
+    yield adapter
+    what = "decide `_supports_low_memory_dcp_load`, and measure load time and peak memory"
+    why = "true only if nearly all tensors are read straight into the model; a test must show it"
+    yield Step(FILES, IF, what, why, path=adapter.path, rule="NAM508")
 
 
 def _own_layers(found: Classification) -> list[str]:
@@ -180,11 +184,15 @@ def _tests(found: Classification, names: Names) -> Iterator[Step]:
         )
     if found.experts is not None:
         kinds = [c.name for c in found.components if c.group == EXPERTS and c.name in ("shared", "correction bias")]
-        kinds = ["router", "order of the experts", *kinds]
+        kinds = ["router", "order of the experts", *("shared experts" if name == "shared" else name for name in kinds)]
         yield test(f"each mapped by name and value: {several(kinds)}", "a dense layer that passes proves nothing here")
     yield _tie_test(found, path)
     yield test("save and load again, native and as Hugging Face has it", "weights and ties must survive both")
-    own = [c.name for c in found.components if not c.standard and c.group in (ATTENTION, ROPE, NORM, MLP)]
+    own = [
+        f"RoPE {c.name}" if c.group == ROPE else c.name
+        for c in found.components
+        if not c.standard and c.group in (ATTENTION, ROPE, NORM, MLP)
+    ]
     what = (
         f"layer by layer against the reference: {several(list(dict.fromkeys(own)))}"
         if own

@@ -9,6 +9,7 @@ from automodel_lint.domain.plan import Registration
 from automodel_lint.domain.project import Project
 from automodel_lint.inference.names import Names
 from automodel_lint.onboarding.classification import Classification
+from automodel_lint.onboarding.config_file import clean
 from automodel_lint.onboarding.parts import Field
 
 REGISTERED, BUILT_IN, NEEDED, NOT_NEEDED, UNKNOWN = "registered", "built-in", "needed", "not-needed", "unknown"
@@ -76,7 +77,7 @@ def _config_class(found: Classification, project: Project | None, builtin: set[s
     mapped = next((field for field in found.auto_map if field.path == "auto_map.AutoConfig"), None)
     name = str(mapped.value).rpartition(".")[2] if mapped is not None else None
     nested = tuple(
-        Field(part.at("model_type"), value)
+        Field(part.at("model_type"), clean(value))
         for part in found.parts.nested
         if isinstance(value := part.data.get("model_type"), str)
         and builtin is not None

@@ -18,7 +18,7 @@ VERSION = 1
 
 def render(shown: Onboarding) -> str:
     """Return the object, indented, with a line end."""
-    return json.dumps(payload(shown), indent=2, ensure_ascii=False) + "\n"
+    return json.dumps(payload(shown), indent=2) + "\n"
 
 
 def payload(shown: Onboarding) -> dict[str, Any]:
@@ -36,7 +36,15 @@ def payload(shown: Onboarding) -> dict[str, Any]:
             "nested": _fields(own.nested),
         },
         "remote_code": {"auto_map": _fields(shown.found.auto_map), "only": around.remote_only},
-        "registered": None if entry is None else {"class": entry.cls, "path": entry.path, "line": entry.span.line},
+        "registered": None
+        if entry is None
+        else {
+            "class": entry.cls,
+            "module": entry.module,
+            "path": entry.path,
+            "line": entry.span.line,
+            "lacking": [{"group": group, "name": name} for group, name in shown.lacking],
+        },
         "checkout": shown.root,
         "nearest": [_near(near) for near in shown.near],
         "names": {field.name: getattr(shown.names, field.name) for field in fields(shown.names)},
