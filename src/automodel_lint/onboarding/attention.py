@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from automodel_lint.onboarding.component import ATTENTION, Component
-from automodel_lint.onboarding.layers import CHUNKED, FULL, PARALLEL, RECURRENT, RECURRENT_FIELDS, SLIDING, Layout
+from automodel_lint.onboarding.layers import CHUNKED, PARALLEL, RECURRENT, RECURRENT_FIELDS, SLIDING, Layout
 from automodel_lint.onboarding.parts import Field, Part, brief
 
 HEADS = ("num_attention_heads", "n_head", "num_heads", "n_heads", "decoder_attention_heads")
@@ -37,8 +37,7 @@ _SPARSE = ("sparse_attention_config", "nsa_config", "sparse_config")
 
 def attention_of(part: Part, layout: Layout, bidirectional: Field | None) -> Iterator[Component]:
     """Yield what a config says of attention; raises :class:`ConfigProblem` for fields of a wrong type."""
-    only_recurrent = layout.has(RECURRENT) and not layout.has(FULL, SLIDING, CHUNKED, PARALLEL)
-    if not only_recurrent:
+    if not layout.only_recurrent:
         yield from _heads(part)
     yield from _window(part, layout)
     if bidirectional is not None:

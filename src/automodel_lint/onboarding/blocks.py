@@ -18,7 +18,15 @@ _PART = ("partial_rotary_factor", "rotary_pct", "rope_pct", "rotary_emb_fraction
 _RMS = ("rms_norm_eps", "rms_norm_epsilon", "norm_rms_eps")
 _LAYER = ("layer_norm_eps", "ln_eps")
 _EITHER = ("layer_norm_epsilon", "layernorm_epsilon", "norm_eps", "norm_epsilon", "layer_norm_rms_epsilon")
-_ACT = ("hidden_act", "mlp_hidden_act", "hidden_activation", "activation_function", "activation", "act_fn")
+_ACT = (
+    "hidden_act",
+    "mlp_hidden_act",
+    "hidden_activation",
+    "activation_function",
+    "activation",
+    "activation_type",
+    "act_fn",
+)
 _GATED = ("is_gated_act", "use_swiglu_ffn", "gated_mlp", "use_gated_mlp")
 _SQUARED = ("relu2", "squared_relu", "relu_squared")
 _SILU = ("silu", "swish", "swiglu")
@@ -128,9 +136,13 @@ def _norm_name(text: str) -> str:
     return "LayerNorm" if "layer" in text.lower() else text
 
 
-def mlp_of(part: Part, experts: Experts | None) -> Iterator[Component]:
-    """Yield which feed-forward blocks a model has; raises :class:`ConfigProblem` for fields of a wrong type."""
-    act = part.text(*_ACT)
+def mlp_of(part: Part, experts: Experts | None, has_mlp: bool = True) -> Iterator[Component]:
+    """Yield which feed-forward blocks a model has; a state-space model without an inner size has none.
+
+    Raises:
+        ConfigProblem: for fields of a wrong type.
+    """
+    act = part.text(*_ACT) if has_mlp else None
     old = part.text("feed_forward_proj")
     gated = next((f for f in (part.says(name, True) for name in _GATED) if f is not None), None)
     if old is not None:

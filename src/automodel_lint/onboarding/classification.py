@@ -13,7 +13,7 @@ from automodel_lint.onboarding.experts import Experts, experts_of
 from automodel_lint.onboarding.kind import KINDS, Kind, Modalities, bidirectional_field, kinds_of, modalities_of
 from automodel_lint.onboarding.layers import Layout, layout_of
 from automodel_lint.onboarding.parts import Field, Part, Parts, brief, parts_of
-from automodel_lint.onboarding.sizes import Parameters, Sizes, parameters_of, sizes_of
+from automodel_lint.onboarding.sizes import INNER, Parameters, Sizes, parameters_of, sizes_of
 from automodel_lint.onboarding.ties import TieFlag, tie_flag
 
 _NAME = re.compile(r"[^\W\d][\w.\-]{0,199}")
@@ -98,11 +98,12 @@ def classify(file: ConfigFile) -> Classification:
     layout = layout_of(backbone)
     experts = experts_of(backbone, layout.count.value if layout.count is not None else None)
     modalities = modalities_of(parts)
-    components = (
+    is_pipeline = outer.get("_diffusers_version") is not None  # which has no layers of a language model
+    components: tuple[Component, ...] = (
         *attention_of(backbone, layout, bidirectional_field(parts)),
         *rope_of(backbone),
         *norm_of(backbone),
-        *mlp_of(backbone, experts),
+        *mlp_of(backbone, experts, not layout.only_recurrent or backbone.get(*INNER) is not None),
     )
     sizes, tie = sizes_of(backbone, layout, experts), tie_flag(parts)
     model_type = outer.text("model_type")
@@ -117,7 +118,7 @@ def classify(file: ConfigFile) -> Classification:
         experts=experts,
         sizes=sizes,
         parameters=parameters_of(backbone, sizes, layout, experts, components, tie.value),
-        components=components,
+        components=components if not is_pipeline else (),
         tie=tie,
         quantization=_quantization(parts),
         auto_map=_auto_map(outer),

@@ -33,7 +33,7 @@ _TOWERS = {
 _IMAGES_OUT = ("visual_gen", "image_generation")
 _MASKED = re.compile(r"ForMaskedLM$")
 _SCORING = re.compile(r"For(Sequence|Token)Classification$|ForQuestionAnswering$|ForMultipleChoice$|ForImageClassif")
-_BARE = re.compile(r"(Model|Encoder|EncoderModel|ForFeatureExtraction|ForEmbedding)$")
+_BARE = re.compile(r"((?<!LMHead)(?<!Heads)Model|Encoder|EncoderModel|ForFeatureExtraction|ForEmbedding)$")
 _PLURAL = {"image": "images", "audio": "sound", "video": "video"}
 _NO_MORE_THAN_A_WORD = ("all", "true")
 
@@ -174,7 +174,6 @@ def _encoder(parts: Parts, architectures: tuple[str, ...]) -> Iterator[Kind]:
         yield Kind(ENCODER_DECODER, "an encoder and a decoder that reads from it", (both,))
         return
     bidirectional = bidirectional_field(parts)
-    speaks = any("Omni" in word for word in architectures)
     for pattern, reason in (
         (_MASKED, "a head that fills in masks"),
         (_SCORING, "a head that scores or labels, and none that predicts the next token"),
@@ -184,11 +183,20 @@ def _encoder(parts: Parts, architectures: tuple[str, ...]) -> Iterator[Kind]:
             more = (bidirectional,) if bidirectional is not None else ()
             yield Kind(ENCODER, reason, (_in_list(by_name[0]), *more))
             return
-    bare = [word for word in architectures if _BARE.search(word)] if not speaks else []
+    bare = [word for word in architectures if _BARE.search(word)] if not _predicts(parts, architectures) else []
     if bidirectional is not None and (bare or not architectures or "Bidirectional" in architectures[0]):
         yield Kind(ENCODER, "every token sees every other", (bidirectional, *(_in_list(word) for word in bare)))
     elif bare:
         yield Kind(ENCODER, "no head: it gives hidden states", (_in_list(bare[0]),))
+
+
+def _predicts(parts: Parts, architectures: tuple[str, ...]) -> bool:
+    """Whether something else than the name of the class says that a bare model predicts the next token."""
+    auto_map = parts.outer.data.get("auto_map")
+    mapped = list(auto_map) if isinstance(auto_map, dict) else []
+    inside = [word for part in parts.nested for word in _words(part.data.get("architectures"))]
+    speaks = any("Omni" in word for word in architectures)
+    return speaks or any(word.endswith(("ForCausalLM", "ForConditionalGeneration")) for word in (*mapped, *inside))
 
 
 def bidirectional_field(parts: Parts) -> Field | None:
@@ -201,7 +209,8 @@ def bidirectional_field(parts: Parts) -> Field | None:
             found = found or both_ways
         if found is not None:
             return found
-    named = [word for word in _words(parts.outer.data.get("architectures")) if "Bidirectional" in word]
+    words = _words(parts.outer.data.get("architectures"))
+    named = [word for word in words if "Bidirectional" in word or _MASKED.search(word)]
     if named:
         return _in_list(named[0])
     kind = parts.outer.get("model_type")

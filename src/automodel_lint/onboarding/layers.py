@@ -67,6 +67,11 @@ class Layout:
     mixers: Counter[str]
     evidence: tuple[Field, ...]
 
+    @property
+    def only_recurrent(self) -> bool:
+        """Whether no layer attends: a state-space model throughout."""
+        return self.has(RECURRENT) and not self.has(FULL, SLIDING, CHUNKED, PARALLEL)
+
     def has(self, *kinds: str) -> bool:
         """Tell whether some layer is of one of these kinds."""
         return any(self.mixers[kind] for kind in kinds)
@@ -136,7 +141,7 @@ def _by_fields(part: Part, count: Field | None) -> Layout:
         return Layout(count, Counter(), ())
     some = _stated(part, _SOME)
     kinds: Iterable[str] = (FULL, RECURRENT) if some else (PARALLEL,)
-    if not some and part.get("num_attention_heads", "num_heads") is None:
+    if not some and part.get("num_attention_heads", "n_head", "n_heads") is None:
         kinds = (RECURRENT,)
     return Layout(count, Counter(kinds), (*recurrent, *some))
 

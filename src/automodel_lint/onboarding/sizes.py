@@ -17,6 +17,7 @@ INNER = (
     "d_ff",
     "ffn_hidden_size",
     "decoder_ffn_dim",
+    "mlp_hidden_size",
     "dense_intermediate_size",
 )
 VOCABULARY = ("vocab_size", "padded_vocab_size")
