@@ -22,11 +22,12 @@ _TOWERS = {
     "image": re.compile(r"visual|vision|\bvit\b|vit_|moonvi|radio|siglip", re.IGNORECASE),
     "audio": re.compile(r"audio|sound|speech", re.IGNORECASE),
 }
+_LANGUAGE = ("embed_tokens", "language_model", "lm_head")  # what is in no tower, whatever the model is called
 _NO_TOWER = re.compile(r"proj|merger|adapter|connector|embed|norm|token", re.IGNORECASE)
 _NAMED = (
     (re.compile(r"(q|k|query|key)_?(layer)?norm"), (ATTENTION, "QK norm")),
     (re.compile(r".*indexer.*"), (ATTENTION, "sparse")),
-    (re.compile(r"shared_experts?(_.*)?|shared_mlp"), (EXPERTS, "shared")),
+    (re.compile(r"shared?_experts?(_.*)?|shared_mlp"), (EXPERTS, "shared")),
     (re.compile(r"experts"), (EXPERTS, "routed")),
 )
 
@@ -70,7 +71,13 @@ def _towers(node: ModuleNode, depth: int) -> Iterator[tuple[Key, ModuleNode]]:
         words = f"{child.name} {child.type_name}"
         media = [medium for medium, pattern in _TOWERS.items() if pattern.search(child.name)]
         media = media or [medium for medium, pattern in _TOWERS.items() if pattern.search(child.type_name)]
-        if media and not _NO_TOWER.search(child.name) and (child.children or child.opaque or child.tensors):
+        inside = any(node.name in _LANGUAGE for node in child.walk())
+        if (
+            media
+            and not inside
+            and not _NO_TOWER.search(child.name)
+            and (child.children or child.opaque or child.tensors)
+        ):
             yield (TOWER, media[0]), child
         elif depth < 3 and "*" not in words:
             yield from _towers(child, depth + 1)

@@ -98,13 +98,7 @@ def classify(file: ConfigFile) -> Classification:
     layout = layout_of(backbone)
     experts = experts_of(backbone, layout.count.value if layout.count is not None else None)
     modalities = modalities_of(parts)
-    is_pipeline = outer.get("_diffusers_version") is not None  # which has no layers of a language model
-    components: tuple[Component, ...] = (
-        *attention_of(backbone, layout, bidirectional_field(parts)),
-        *rope_of(backbone),
-        *norm_of(backbone),
-        *mlp_of(backbone, experts, not layout.only_recurrent or backbone.get(*INNER) is not None),
-    )
+    components = _components(parts, layout, experts)
     sizes, tie = sizes_of(backbone, layout, experts), tie_flag(parts)
     model_type = outer.text("model_type")
     return Classification(
@@ -117,8 +111,8 @@ def classify(file: ConfigFile) -> Classification:
         layout=layout,
         experts=experts,
         sizes=sizes,
-        parameters=parameters_of(backbone, sizes, layout, experts, components, tie.value),
-        components=components if not is_pipeline else (),
+        parameters=parameters_of(parts, sizes, layout, experts, components, tie.value),
+        components=components,
         tie=tie,
         quantization=_quantization(parts),
         auto_map=_auto_map(outer),
@@ -126,6 +120,16 @@ def classify(file: ConfigFile) -> Classification:
         draft_layers=_drafts(backbone),
         notes=tuple(_notes(file, outer, architectures, model_type)),
     )
+
+
+def _components(parts: Parts, layout: Layout, experts: Experts | None) -> tuple[Component, ...]:
+    """The components of the language model; a pipeline of diffusers has none."""
+    if parts.outer.get("_diffusers_version") is not None:
+        return ()
+    part = parts.backbone
+    has_mlp = not layout.only_recurrent or part.get(*INNER) is not None
+    attention = attention_of(part, layout, bidirectional_field(parts))
+    return (*attention, *rope_of(part), *norm_of(part), *mlp_of(part, experts, has_mlp))
 
 
 def _architectures(outer: Part) -> tuple[str, ...]:

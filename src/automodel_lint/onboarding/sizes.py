@@ -8,7 +8,7 @@ from automodel_lint.onboarding.attention import HEADS, KV_HEADS
 from automodel_lint.onboarding.component import Component
 from automodel_lint.onboarding.experts import Experts
 from automodel_lint.onboarding.layers import PARALLEL, RECURRENT, Layout
-from automodel_lint.onboarding.parts import HIDDEN, Field, Part
+from automodel_lint.onboarding.parts import HIDDEN, Field, Part, Parts
 
 INNER = (
     "intermediate_size",
@@ -98,7 +98,7 @@ def sizes_of(part: Part, layout: Layout, experts: Experts | None) -> Sizes:
 
 
 def parameters_of(
-    part: Part,
+    parts: Parts,
     sizes: Sizes,
     layout: Layout,
     experts: Experts | None,
@@ -106,22 +106,23 @@ def parameters_of(
     tied: bool | None,
 ) -> Parameters:
     """Return an estimate of the parameters, or why there is none; raises :class:`ConfigProblem`."""
-    reason = _reason_against(part, sizes, layout, experts, components, tied)
+    part = parts.backbone
+    reason = _reason_against(parts, sizes, layout, experts, components, tied)
     if reason is not None:
         return Parameters(None, None, reason)
-    assert sizes.hidden and sizes.layers and sizes.vocabulary and sizes.intermediate
+    assert sizes.hidden and sizes.layers and sizes.vocabulary
     hidden, layers = sizes.hidden.value, sizes.layers.value
     outside = hidden * sizes.vocabulary.value * (1 if tied else 2)
     plain = any(c.name == "squared ReLU" for c in components)
     matrices = 2 if plain else 3
-    dense = matrices * hidden * sizes.intermediate.value
+    dense = matrices * hidden * (sizes.intermediate.value if sizes.intermediate is not None else 0)
     attention = _attention(part, sizes)
     if experts is None:
         total = outside + layers * (attention + dense)
         return Parameters(total, total, None)
     assert experts.count and experts.active
     sparse_layers = experts.layers if experts.layers is not None else layers
-    width = experts.width.value if experts.width is not None else sizes.intermediate.value
+    width = (experts.width or sizes.intermediate).value  # type: ignore[union-attr]
     one = matrices * hidden * width
     shared = _shared(experts, one, matrices * hidden)
     router = hidden * experts.count.value
@@ -161,7 +162,7 @@ def _value(part: Part, name: str) -> int:
 
 
 def _reason_against(
-    part: Part,
+    parts: Parts,
     sizes: Sizes,
     layout: Layout,
     experts: Experts | None,
@@ -169,8 +170,10 @@ def _reason_against(
     tied: bool | None,
 ) -> str | None:
     """Why the parameters cannot be told, if they cannot."""
+    part, count = parts.backbone, sizes.layers.value if sizes.layers is not None else None
     needed = {"hidden size": sizes.hidden, "layers": sizes.layers, "heads": sizes.heads, "vocabulary": sizes.vocabulary}
-    needed |= {"intermediate size": sizes.intermediate}
+    if experts is None or experts.width is None or (experts.layers or count) != count:
+        needed["intermediate size"] = sizes.intermediate
     missing = [name for name, field in needed.items() if field is None or not field.value]
     if missing:
         return f"not stated: {', '.join(missing)}"
@@ -187,7 +190,8 @@ def _reason_against(
         return "experts work in a space of their own"
     if tied is None:
         return "whether the head shares the embedding is not stated"
-    odd = [field.path for field in (part.get(name) for name in _OWN_FORM) if field is not None and field.value]
+    stated = (of.get(name) for of in (part, parts.outer) for name in _OWN_FORM)
+    odd = [field.path for field in stated if field is not None and field.value]
     if odd:
         return f"{odd[0]} brings matrices of a form that this estimate does not know"
     several = [field.path for field in (part.get(*names) for names in (INNER, HEADS, KV_HEADS)) if _varies(field)]
