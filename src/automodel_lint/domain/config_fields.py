@@ -6,11 +6,11 @@ import ast
 from dataclasses import dataclass, field
 from typing import Any
 
-from automodel_lint.domain.model_config import literal_model_type
+from automodel_lint.domain.model_config import is_config_class, literal_model_type
 from automodel_lint.domain.project import Project
 from automodel_lint.inference.bindings import dotted, parts_of, statements_here
 from automodel_lint.inference.construction.interpreter import Interpreter
-from automodel_lint.inference.names import ClassEntity, all_arguments, defaults_of
+from automodel_lint.inference.names import ClassEntity, Scope, all_arguments, defaults_of
 
 _BASES = ("PretrainedConfig", "PreTrainedConfig")
 # What transformers writes into a config class that is no field of a checkpoint.
@@ -29,7 +29,8 @@ class ConfigFields:
     Attributes:
         own: the names of its own fields.
         nested: the fields of the configs in it, by the field that holds each.
-        defaults: the defaults that the source writes as literals, nested as in a ``config.json``.
+        defaults: the defaults that the source writes as literals, nested as in a ``config.json``. A config inside is
+            there, whatever its own default is.
     """
 
     own: set[str] = field(default_factory=set)
@@ -58,12 +59,26 @@ def _read(project: Project, run: Interpreter, cls: ClassEntity, depth: int) -> C
     if model_type:
         found.defaults["model_type"] = model_type
     for name in sorted(found.own):
-        inner, _ = run.hf.sub_config(cls, name) if depth < _DEEPEST else (None, False)
+        inner = _sub_config(project, run, cls, name) if depth < _DEEPEST else None
         if inner is not None and inner is not cls:
             found.nested[name] = _read(project, run, inner, depth + 1)
-            if run.hf.is_always_made(cls, name) or name.startswith(("text", "llm")):
-                found.defaults[name] = found.nested[name].defaults
+            found.defaults[name] = found.nested[name].defaults
     return found
+
+
+def _sub_config(project: Project, run: Interpreter, cls: ClassEntity, name: str) -> ClassEntity | None:
+    """The class of the config that a field holds: as transformers has it, else as the constructor annotates it."""
+    found, _ = run.hf.sub_config(cls, name)
+    if found is not None or not name.endswith(("config", "cfg")):
+        return found
+    for ancestor in run.mro(cls):
+        for function in project.classes.methods(ancestor) if isinstance(ancestor, ClassEntity) else ():
+            for argument in all_arguments(function.args) if function.name == "__init__" else ():
+                if argument.arg == name:
+                    scope = Scope(ancestor.module, ancestor.scope.frames)  # type: ignore[union-attr]
+                    named = run.hf.annotated(argument.annotation, scope)
+                    return named if named is not None and is_config_class(project, named) else None
+    return None
 
 
 def _declared(cls: ClassEntity) -> list[tuple[str, ast.expr | None]]:

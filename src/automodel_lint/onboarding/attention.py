@@ -87,7 +87,8 @@ def _heads(part: Part) -> Iterator[Component]:
 
 def _window(part: Part, layout: Layout) -> Iterator[Component]:
     chunk = part.size("attention_chunk_size")
-    if chunk is not None and chunk.value and (layout.has(CHUNKED) or not layout.mixers):
+    by_itself = not layout.mixers and part.get(*_WINDOW) is None
+    if chunk is not None and chunk.value and (layout.has(CHUNKED) or by_itself):
         yield Component(ATTENTION, "chunked", f"{chunk.value} tokens", (chunk, *layout.evidence))
     if part.says("use_sliding_window", False) or (layout.mixers and not layout.has(SLIDING, PARALLEL)):
         return

@@ -118,7 +118,7 @@ def classify(file: ConfigFile) -> Classification:
         auto_map=_auto_map(outer),
         dtype=outer.text("dtype", "torch_dtype") or backbone.text("dtype", "torch_dtype"),
         draft_layers=_drafts(backbone),
-        notes=tuple(_notes(file, outer, architectures, model_type)),
+        notes=tuple(_notes(file, outer, backbone, architectures, model_type)),
     )
 
 
@@ -166,12 +166,16 @@ def _drafts(part: Part) -> Field | None:
     return next((field for field in found if field is not None and field.value), None)
 
 
-def _notes(file: ConfigFile, outer: Part, architectures: tuple[str, ...], model_type: Field | None) -> list[str]:
+def _notes(
+    file: ConfigFile, outer: Part, backbone: Part, architectures: tuple[str, ...], model_type: Field | None
+) -> list[str]:
     notes = [f"`{clean(path)}` is stated twice; the last one counts" for path in file.repeated]
     if not architectures:
         notes.append("`architectures` is not stated: nothing says which class a checkpoint of it is loaded by")
     elif len(architectures) > 1:
         notes.append(f"`architectures` names {len(architectures)}; a checkpoint is loaded by the first")
+    if backbone.get("block_configs") is not None:
+        notes.append(f"`{backbone.at('block_configs')}`: layers differ one by one, which is not looked into here")
     if model_type is None and outer.get("_diffusers_version") is None:
         notes.append("`model_type` is not stated: transformers cannot tell which config class it is for")
     return notes

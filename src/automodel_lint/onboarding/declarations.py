@@ -68,7 +68,7 @@ def _tie(found: Classification) -> Iterator[Step]:
         return
     if tie.value is None:
         policy, why = (
-            "a policy",
+            "which policy is open",
             "the flag is absent; what transformers takes by default is no statement: ask its checkpoints",
         )
     elif tie.value:

@@ -54,7 +54,12 @@ def not_built(found: Classification, one: Registered) -> tuple[Key, ...]:
     has = _said(one) | _read(_asked(found), one) | set(one.built)
     if (EXPERTS, "routed") in has or not found.experts:
         has |= {(KIND, MOE), (KIND, DENSE)}  # a class with experts mostly builds dense layers, too
-    return _sorted(_wanted(found) - has)
+    return _missing(_wanted(found), has)
+
+
+def _missing(wanted: set[Key], has: set[Key]) -> tuple[Key, ...]:
+    """What is wanted and not there, but for what every model has in some way and no config need say."""
+    return _sorted({key for key in wanted - has if key[0] != NORM and key != (MLP, "SwiGLU")})
 
 
 def nearest(found: Classification, classes: Iterable[Registered], most: int = 5) -> list[Near]:
@@ -75,8 +80,7 @@ def nearest(found: Classification, classes: Iterable[Registered], most: int = 5)
         has = _said(one) | _read(asked, one) | set(one.built)
         score = _score(wanted, has, stated, one.fields, frequency, len(others))
         fields = sorted(stated & one.fields, key=lambda name: (frequency[name], name))
-        shared, missing = _sorted(wanted & has), _sorted(wanted - has)
-        result.append(Near(one, round(score, 3), shared, missing, tuple(fields)))
+        result.append(Near(one, round(score, 3), _sorted(wanted & has), _missing(wanted, has), tuple(fields)))
     result.sort(key=lambda near: (-near.score, near.registered.model.name))
     return result[:most]
 

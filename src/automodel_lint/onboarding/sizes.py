@@ -38,6 +38,10 @@ _OWN_FORM = (  # fields of layers with matrices that no general rule counts
     "attention_output_gate",
     "use_attn_output_gate",
     "d_rel",
+    "global_head_dim",
+    "num_global_key_value_heads",
+    "enable_moe_block",
+    "block_configs",
 )
 
 
