@@ -11,6 +11,7 @@ from automodel_lint.inference.module_tree import ModuleNode, Place, Tensor
 from automodel_lint.onboarding.component import ATTENTION, EXPERTS, NORM
 
 TOWER = "tower"
+ANY_ROUTER = "router by the config"  # how experts are scored is read off the config
 Key = tuple[str, str]
 
 _LATENT = "kv_lora_rank"  # the field that the matrices of multi-head latent attention are sized by
@@ -45,8 +46,9 @@ def built_components(model: ModelClass) -> dict[Key, Place]:
         found.setdefault(key, node.place)
     for built in expert_configs(model):
         score = built.fields.get(_SCORE)
-        if isinstance(score, str):
-            found.setdefault((EXPERTS, f"{score} router"), built.place)
+        if score is not None:
+            name = f"{score} router" if isinstance(score, str) else ANY_ROUTER
+            found.setdefault((EXPERTS, name), built.place)
     _walk(model.module_tree.root, "", {id(node) for _, node in towers}, found)
     return found
 

@@ -7,7 +7,7 @@ from collections import Counter
 from collections.abc import Iterable
 from dataclasses import dataclass
 
-from automodel_lint.onboarding.built import TOWER, Key
+from automodel_lint.onboarding.built import ANY_ROUTER, TOWER, Key
 from automodel_lint.onboarding.classification import Classification
 from automodel_lint.onboarding.component import ATTENTION, EXPERTS, MLP, NORM, ROPE, Component
 from automodel_lint.onboarding.kind import DENSE, DIFFUSION, ENCODER, ENCODER_DECODER, MOE
@@ -16,9 +16,8 @@ from automodel_lint.onboarding.registered import Registered
 KIND = "kind"
 _LOOKED_AT = 10  # classes whose module tree is built, after a first look at their configs
 # What the module tree shows; for the rest it is enough that the config has the fields for it.
-_BUILT = frozenset(
-    ("heads", "MLA", "linear attention", "state space", "sinks", "routed", "shared", "correction bias", "SwiGLU")
-)
+_SHOWN = frozenset(("MLA", "linear attention", "state space", "sinks", "routed", "shared", "correction bias"))
+_BUILT = _SHOWN | {"heads", "SwiGLU"}
 _HEADS = frozenset(("MHA", "GQA", "MQA", "key-value heads not stated"))
 _WEIGHTS = {KIND: 4.0, TOWER: 4.0, ATTENTION: 3.0, EXPERTS: 2.0, MLP: 1.0, ROPE: 1.0, NORM: 0.5}
 _OF_EVERY_CONFIG = frozenset(
@@ -50,16 +49,26 @@ class Near:
 
 
 def not_built(found: Classification, one: Registered) -> tuple[Key, ...]:
-    """Return what a config asks for and its own registered class seems not to have."""
-    has = _said(one) | _read(_asked(found), one) | set(one.built)
-    if (EXPERTS, "routed") in has or not found.experts:
-        has |= {(KIND, MOE), (KIND, DENSE)}  # a class with experts mostly builds dense layers, too
-    return _missing(_wanted(found), has)
+    """Return what a config asks for and its own registered class cannot construct; nothing where that is not sure."""
+    if not one.model.module_tree.complete:
+        return ()
+    shown = {key for key in _wanted(found) if key[0] == TOWER or key[1] in _SHOWN}
+    has = _said(one) | set(one.built)
+    return _sorted({key for key in shown - has if not key[1].endswith("output")})
 
 
 def _missing(wanted: set[Key], has: set[Key]) -> tuple[Key, ...]:
-    """What is wanted and not there, but for what every model has in some way and no config need say."""
-    return _sorted({key for key in wanted - has if key[0] != NORM and key != (MLP, "SwiGLU")})
+    """What is wanted and not there, but for what every model has in some way or what the tables of a config decide."""
+    return _sorted({key for key in wanted - has if key[0] not in (NORM, ROPE) and key != (MLP, "SwiGLU")})
+
+
+def _has(one: Registered, wanted: set[Key]) -> set[Key]:
+    """What a class has by its config's defaults and its module tree; what it reads off its config it has as wanted."""
+    has = _said(one) | set(one.built)
+    if (EXPERTS, ANY_ROUTER) in has:
+        routers = {key for key in wanted if key[0] == EXPERTS and key[1].endswith(" router")}
+        has = (has - {(EXPERTS, ANY_ROUTER)}) | routers
+    return has
 
 
 def nearest(found: Classification, classes: Iterable[Registered], most: int = 5) -> list[Near]:
@@ -77,7 +86,7 @@ def nearest(found: Classification, classes: Iterable[Registered], most: int = 5)
     unknown = [one for _, one in first[_LOOKED_AT:] if one.said is None]
     result = []
     for one in [one for _, one in first[:_LOOKED_AT]] + unknown:
-        has = _said(one) | _read(asked, one) | set(one.built)
+        has = _has(one, wanted) | _read(asked, one)
         score = _score(wanted, has, stated, one.fields, frequency, len(others))
         fields = sorted(stated & one.fields, key=lambda name: (frequency[name], name))
         result.append(Near(one, round(score, 3), _sorted(wanted & has), _missing(wanted, has), tuple(fields)))
