@@ -11,7 +11,6 @@ from automodel_lint.onboarding.onboarding import Onboarding
 from automodel_lint.onboarding.parts import Field, brief
 from automodel_lint.onboarding.step import DONE, IF, Step
 from automodel_lint.pages import pages
-from automodel_lint.pull_request.markdown import code_span
 from automodel_lint.reporters.classify_words import component, parameters, reason_of, remote_code, sizes, tie_of
 
 _TITLES = {
@@ -28,9 +27,9 @@ _GROUPS = {"rope": "RoPE", "mlp": "MLP"}
 
 def render(shown: Onboarding) -> str:
     """Return Markdown as GitHub reads it; each answer names the fields that it rests on."""
-    lines = [f"## Add {code_span(shown.found.architecture or 'a model')}", ""]
+    lines = [f"## Add {_code(shown.found.architecture or 'a model')}", ""]
     if shown.around.registration is not None:
-        lines[0] = f"## {code_span(shown.found.architecture or '')} is registered"
+        lines[0] = f"## {_code(shown.found.architecture or '')} is registered"
     lines += [*_what(shown), ""]
     if shown.near:
         lines += ["### Nearest in the checkout", "", *_nearest(shown.near), ""]
@@ -65,8 +64,13 @@ def _what(shown: Onboarding) -> Iterator[str]:
 
 
 def _because(fields: Iterable[Field]) -> str:
-    texts = [code_span(f"{field.path}: {_value(field.value)}") for field in fields]
+    texts = [_code(f"{field.path}: {_value(field.value)}") for field in fields]
     return f" ({', '.join(texts)})" if texts else ""
+
+
+def _code(text: str) -> str:
+    """A text that was cleaned as code: nothing in it ends the code."""
+    return f"`{text}`"
 
 
 def _value(value: object) -> str:
