@@ -20,6 +20,7 @@ from automodel_lint.source import Dep, ParseProblem, SourceTree
 _CLASS = re.compile(rb"^class (\w+)", re.M)
 Progress = Callable[[int, int], None]
 Unit = tuple[str, Callable[[], list[dict[str, Any]]]]
+Place = tuple[str, str, str, int]  # module, qualified name, relative path and line of a class
 
 
 @dataclass
@@ -41,7 +42,8 @@ class Engine:
 
     ``fp32_names`` is what the settings say of intrinsically fp32 tensors; ``apart`` lets a second process help;
     ``known`` is what an earlier run of this process found (see :class:`Cache`); ``memory`` stands in for the cache.
-    The rules of ``later`` ask about classes in units of their own (``later:…``).
+    The rules of ``later`` ask about classes in units of their own (``later:…``). ``classes`` holds the registered classes
+    with their architectures and tags, once the units are known.
     """
 
     def __init__(
@@ -63,7 +65,7 @@ class Engine:
         self._keeps_answers = memory is not None  # on disk they would cost a warm run more than they save a cold one
         self.apart = apart
         self._plan: Plan | None = None
-        self._class_paths: list[str] = []
+        self.classes: dict[Place, tuple[tuple[str, ...], tuple[str, ...]]] = {}
 
     @cached_property
     def project(self) -> Any:
@@ -106,7 +108,15 @@ class Engine:
     def verdict(self, findings: Iterable[Finding]) -> Verdict:
         """Return what is found about all units as one verdict."""
         files = sorted(self.tree.relative(p) for p in self.tree.python_files(self.checkout.package_dir))
-        return Verdict(merged(findings), self._class_paths, files, static_codes())
+        return Verdict(merged(findings), [path for _, _, path, _ in self.classes], files, static_codes())
+
+    def about_class(self, place: Place) -> Any:
+        """Return a registered class as the thing that rules ask about; ``None`` if the file has changed meanwhile."""
+        from automodel_lint.domain.model_class import ModelClass
+
+        module, qualname, _, line = place
+        entity = self.project.class_at(module, qualname, line)
+        return None if entity is None else ModelClass(self.project, entity, *self.classes[place])
 
     def _second_process(self, units: list[Unit]) -> SecondProcess:
         """Start a second process on half of the classes that nothing is known of, if that is allowed."""
@@ -127,7 +137,7 @@ class Engine:
 
     def _units(self, plan: Plan) -> list[Unit]:
         """The units of a plan; one class under several names is one thing."""
-        classes: dict[tuple[str, str, str, int], tuple[list[str], list[str]]] = {}
+        classes: dict[Place, tuple[list[str], list[str]]] = {}
         units: dict[str, Callable[[], list[dict[str, Any]]]] = {"registry": self._about_registry}
         for entry in plan.architectures:
             resolution = self._resolution(entry.module, entry.cls)
@@ -143,12 +153,11 @@ class Engine:
                 self._about_config(e)
             )
         for place, (names, tags) in classes.items():
-            archs, marks = tuple(dict.fromkeys(names)), tuple(dict.fromkeys(tags))
+            archs, marks = self.classes[place] = tuple(dict.fromkeys(names)), tuple(dict.fromkeys(tags))
             for kind in ("class", "later") if self._later else ("class",):
                 units[f"{kind}:{place}:{archs}:{marks}"] = lambda k=kind, p=place, a=archs, m=marks: self._about_class(
                     k, p, a, m
                 )
-        self._class_paths = [path for _, _, path, _ in classes]
         units |= self._file_units(classes)
         return list(units.items())
 

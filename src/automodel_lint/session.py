@@ -22,7 +22,7 @@ from automodel_lint.source import SourceTree
 class Session:
     """A checkout with its settings, ready to be linted. All paths of the request lie in it.
 
-    ``verdict`` is what all rules say, once it has run. ``known`` is the :meth:`snapshot` of a session on an earlier
+    ``verdict`` is what all rules say, once it has run, and ``selection`` what of that is shown. ``known`` is the :meth:`snapshot` of a session on an earlier
     state of the same files: what that found is used again where nothing has changed, and nothing is kept on disk.
 
     Raises:
@@ -31,6 +31,7 @@ class Session:
 
     engine: Engine
     verdict: Verdict
+    selection: Selection
 
     def __init__(self, request: Request, known: dict[str, Any] | None = None):
         self.request, self.known = request, known
@@ -66,7 +67,8 @@ class Session:
         kept, apart = self._cache_file(outside), self.request.apart
         self.engine = Engine(self.checkout, tree, outside, kept, self.config.fp32_tensors, apart, self.known)
         self.verdict = self.engine.run(progress)
-        report = Selection(self.request, self.config, self.checkout, tree, self.verdict).report()
+        self.selection = Selection(self.request, self.config, self.checkout, tree, self.verdict)
+        report = self.selection.report()
         report.seconds = time.perf_counter() - started
         return report
 

@@ -1,0 +1,385 @@
+"""Which contracts are about a class: what must hold of it for a rule that finds nothing to mean that it is met.
+
+A rule that says nothing does not tell whether the contract is met, is about other classes, or could not be decided. Here
+is what the rules presuppose, as facts about a class that are ``yes``, ``no`` or ``open``. A contract without an entry
+in :data:`PRESUPPOSED` is one of which this cannot be told: of it, only that nothing was found can be said.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Iterator
+from typing import TYPE_CHECKING, NamedTuple
+
+if TYPE_CHECKING:
+    from automodel_lint.domain.model_class import ModelClass
+
+YES, NO, OPEN = "yes", "no", "open"
+
+
+class Words(NamedTuple):
+    """How it is said that a fact does not hold, and that it is open."""
+
+    no: str
+    open: str = "the source does not decide it"
+
+
+_BASE = "a base class whose source is not at hand may decide it"
+_TREE = "its module tree has a part that cannot be followed"
+
+WORDS = {
+    "package": Words("it lies in no package of the models folder"),
+    "export": Words("its module exports no `ModelClass`"),
+    "config": Words("its config class is none of the checkout's with a `model_type`", "its config class cannot be told"),
+    "multimodal": Words("its config is no multimodal one of the checkout", "its config class cannot be told"),
+    "head": Words("it owns no causal head"),
+    "mixin known": Words("this release of the framework has no `HFCheckpointingMixin`"),
+    "policies known": Words("this release of the framework has no `TieSupport`"),
+    "guard known": Words("this release of the framework has no tie guard"),
+    "flip known": Words("this release of the framework has no `reject_tie_word_embeddings_flip`"),
+    "capabilities known": Words("this release of the framework has no capabilities"),
+    "strict known": Words("this release of the framework has no strict keep list"),
+    "policy": Words("it declares no tie policy", _BASE),
+    "constructor": Words("", "a constructor whose source is not at hand may run the guard"),
+    "guard": Words("its constructor never calls the guard", "a constructor whose source is not at hand may run the guard"),
+    "guarded": Words("its constructor does not run the guard on every path", "a constructor without source may run it"),
+    "ties": Words("its policy never ties", "its tie policy cannot be told"),
+    "one-sided": Words("its policy is `BOTH`", "its tie policy cannot be told"),
+    "tied keys": Words("it has no `_tied_weights_keys` of the checkout", _BASE),
+    "loads": Words("it has no `from_pretrained` of its own"),
+    "tie method": Words("it has no `tie_weights` of the checkout", _BASE),
+    "declares": Words("it declares no capabilities"),
+    "nested": Words("it has no nested `ModelCapabilities`"),
+    "dynamic": Words("it has no `get_capabilities`"),
+    "whole tree": Words("", _TREE),
+    "lists": Words("", "a keep list is written in a way that cannot be read"),
+    "fp32": Words("its module tree has no intrinsically fp32 tensor", _TREE),
+    "fp32 parameter": Words("its module tree has no trainable intrinsically fp32 parameter", _TREE),
+    "own pins": Words("it writes no keep list of its own", "a keep list is written in a way that cannot be read"),
+    "pins": Words("it has no keep list", "a keep list is written in a way that cannot be read"),
+    "cast": Words("it is nowhere cast as a whole"),
+    "rotary": Words("its module tree has no rotary table", _TREE),
+    "adapter": Words("it has no state-dict adapter", "it may have an adapter that cannot be followed"),
+    "low memory": Words("its adapter does not claim low-memory loading", "it may have an adapter that cannot be followed"),
+    "holder": Words("its module tree has no `_fp32_params`", _TREE),
+    "experts": Words("its module tree has no shared `MoE` layer", _TREE),
+    "expert config": Words("it builds no `MoEConfig`", _TREE),
+    "bias update": Words("it builds no `MoEConfig` with a `gate_bias_update_factor` above 0", _TREE),
+    "forward": Words("it has no `forward` of the checkout", _BASE),
+    "any forward": Words("the source of its `forward` is not at hand", _BASE),
+    "pipeline": Words("it does not declare pipeline parallelism"),
+    "staged media": Words("it takes no media out of pipeline chunks"),
+}
+
+# By code what a contract presupposes, in the order in which it is said that it does not hold.
+PRESUPPOSED: dict[str, tuple[str, ...]] = {
+    **dict.fromkeys(("NAM101", "NAM102", "NAM103", "NAM105", "NAM707"), ()),
+    "NAM104": ("config",),
+    "NAM106": ("package",),
+    "NAM108": ("config",),
+    "NAM109": ("export",),
+    "NAM110": ("head", "mixin known"),
+    "NAM201": ("head", "policies known"),
+    "NAM202": ("head", "policy"),
+    "NAM203": ("head", "guard known", "constructor"),
+    **dict.fromkeys(("NAM204", "NAM205"), ("head", "guard", "guarded")),
+    **dict.fromkeys(("NAM206", "NAM207"), ("head", "guard")),
+    **dict.fromkeys(("NAM208", "NAM209"), ("head", "policy", "ties")),
+    "NAM210": ("head", "tied keys", "whole tree"),
+    "NAM211": ("head", "flip known", "loads"),
+    "NAM212": ("head", "policy", "one-sided"),
+    "NAM213": ("head", "tie method"),
+    "NAM215": ("head", "multimodal"),
+    "NAM301": ("capabilities known",),
+    "NAM302": ("declares",),
+    **dict.fromkeys(("NAM303", "NAM304"), ("nested",)),
+    "NAM305": ("dynamic",),
+    **dict.fromkeys(("NAM401", "NAM406"), ("strict known", "fp32", "lists", "whole tree")),
+    "NAM402": ("own pins", "whole tree"),
+    "NAM403": ("pins",),
+    "NAM404": ("cast",),
+    "NAM405": ("cast", "rotary", "whole tree"),
+    "NAM407": ("fp32 parameter", "whole tree"),
+    "NAM408": ("pins", "whole tree"),
+    "NAM410": ("own pins", "whole tree"),
+    "NAM501": ("adapter",),
+    "NAM505": ("adapter",),
+    **dict.fromkeys(("NAM508", "NAM509"), ("adapter", "low memory")),
+    "NAM513": ("adapter", "holder", "whole tree"),
+    "NAM601": ("experts",),
+    "NAM602": ("expert config", "bias update"),
+    "NAM603": ("experts",),
+    "NAM604": ("expert config",),
+    "NAM701": ("head", "any forward"),
+    **dict.fromkeys(("NAM702", "NAM704", "NAM705"), ("forward",)),
+    "NAM703": ("pipeline", "staged media"),
+}
+
+# What the contracts without an entry above presuppose at least: where that does not hold, they are not about the class.
+AT_LEAST: dict[str, tuple[str, ...]] = {
+    "NAM214": ("head",),
+    "NAM216": ("package",),
+    **{f"NAM{number}": ("adapter",) for number in (502, 503, 504, 506, 507, 510, 512)},
+}
+
+
+def facts(model: ModelClass) -> dict[str, str]:
+    """Return what holds of a class of all that contracts presuppose: by fact ``yes``, ``no`` or ``open``."""
+    return {name: _told(question, model) for name, question in _QUESTIONS.items()}
+
+
+def standing(code: str, known: dict[str, str]) -> tuple[str | None, str]:
+    """Return whether a contract is about a class of which facts are known, and the words for why not.
+
+    ``yes``: it is; ``no``: it is not; ``open``: that, or what the rule has to know, is not decided; ``None``: nobody can
+    tell, as far as is known it may be.
+    """
+    unsure = code not in PRESUPPOSED
+    for name in AT_LEAST.get(code, ()) if unsure else PRESUPPOSED[code]:
+        answer = known.get(name, OPEN)
+        if answer == NO:
+            return NO, WORDS[name].no
+        if answer == OPEN:
+            return OPEN, WORDS[name].open
+    return (None, "") if unsure else (YES, "")
+
+
+def _told(question: Callable[[ModelClass], bool | None], model: ModelClass) -> str:
+    try:
+        answer = question(model)
+    except RecursionError:  # code nested deeper than Python lets us follow
+        answer = None
+    return OPEN if answer is None else YES if answer else NO
+
+
+# -- the questions --------------------------------------------------------------------------------------------------
+
+
+def _package(model: ModelClass) -> bool:
+    return model.project.model_package(model.path) is not None
+
+
+def _export(model: ModelClass) -> bool:
+    return bool(model.entity.module.bindings.real("ModelClass"))
+
+
+def _config(model: ModelClass) -> bool | None:
+    from automodel_lint.domain.model_config import config_classes, literal_model_type
+
+    found = config_classes(model)
+    ours = [c for c in found if model.classes.in_checkout(c) and literal_model_type(model.project, c)]
+    return bool(ours) if found else None
+
+
+def _multimodal(model: ModelClass) -> bool | None:
+    from automodel_lint.domain.model_config import config_classes
+    from automodel_lint.domain.nested_flag import language_config
+
+    found = config_classes(model)
+    ours = [c for c in found if model.classes.in_checkout(c)]
+    return any(language_config(model.classes, c) is not None for c in ours) if found else None
+
+
+def _knows(name: str) -> Callable[[ModelClass], bool]:
+    return lambda model: model.project.knows(name)
+
+
+def _has(name: str) -> Callable[[ModelClass], bool | None]:
+    """Whether the class has a member, its own or a base's; open if an unknown base may bring one."""
+
+    def question(model: ModelClass) -> bool | None:
+        members, opaque = model.inherited(name)
+        return True if members else None if opaque else False
+
+    return question
+
+
+def _tied_keys(model: ModelClass) -> bool | None:
+    members, opaque = model.inherited("_tied_weights_keys")
+    return None if opaque else any(model.classes.in_checkout(member.owner) for member in members)
+
+
+def _constructor(model: ModelClass) -> bool | None:
+    return True if model.constructors[0].decided else None
+
+
+def _guard(model: ModelClass) -> bool | None:
+    return True if any(found.calls for found in model.constructors) else False if _constructor(model) else None
+
+
+def _guarded(model: ModelClass) -> bool | None:
+    return True if model.constructors[0].complete else False if _constructor(model) else None
+
+
+def _ties(model: ModelClass) -> bool | None:
+    return None if model.tie_policies is None else model.ties
+
+
+def _one_sided(model: ModelClass) -> bool | None:
+    return None if model.tie_policy is None else model.tie_policy != "BOTH"
+
+
+def _tie_method(model: ModelClass) -> bool | None:
+    return True if model.method("tie_weights") is not None else None if model.inherited("tie_weights")[1] else False
+
+
+def _declares(*names: str) -> Callable[[ModelClass], bool]:
+    return lambda model: any(model.defines(name) for name in names)
+
+
+def _in_tree(found: Callable[[ModelClass], Iterable[object]]) -> Callable[[ModelClass], bool | None]:
+    """Whether something is in the module tree; of a tree that is not whole, what is not seen may be there."""
+
+    def question(model: ModelClass) -> bool | None:
+        return any(True for _ in found(model)) or (False if model.module_tree.complete else None)
+
+    return question
+
+
+def _fp32(model: ModelClass) -> Iterator[object]:
+    from automodel_lint.domain.precision import intrinsically_fp32
+
+    found = intrinsically_fp32(model.module_tree, model.project.fp32_names)
+    return (tensor for tensor in found if model.may_surely_hold(tensor))
+
+
+def _fp32_parameters(model: ModelClass) -> Iterator[object]:
+    return (t for t in _fp32(model) if t.kind == "parameter" and t.trainable)  # type: ignore[attr-defined]
+
+
+def _rotary(model: ModelClass) -> Iterator[object]:
+    from automodel_lint.domain.rotary import is_rotary_table
+
+    return (tensor for tensor in model.module_tree.tensors if is_rotary_table(tensor))
+
+
+def _holders(model: ModelClass) -> Iterator[object]:
+    from automodel_lint.domain.precision import HOLDER
+
+    return (tensor for tensor in model.module_tree.tensors if HOLDER in tensor.fqn.split("."))
+
+
+def _experts(model: ModelClass) -> Iterator[object]:
+    from automodel_lint.domain.experts import expert_layers
+
+    return expert_layers(model)
+
+
+def _expert_configs(model: ModelClass) -> Iterator[object]:
+    from automodel_lint.domain.experts import expert_configs
+
+    return expert_configs(model)
+
+
+def _bias_updates(model: ModelClass) -> Iterator[object]:
+    from automodel_lint.domain.experts import update_factors
+
+    return update_factors(model)
+
+
+def _whole_tree(model: ModelClass) -> bool | None:
+    return True if model.module_tree.complete else None
+
+
+def _lists(model: ModelClass) -> bool | None:
+    return True if model.pins.complete else None
+
+
+def _pins(model: ModelClass) -> bool | None:
+    lists = model.pins.lists.values()
+    return True if any(x.patterns or x.problems for x in lists) else False if model.pins.complete else None
+
+
+def _own_pins(model: ModelClass) -> bool | None:
+    own = any(p.place.owner is model.entity for x in model.pins.lists.values() for p in x.patterns)
+    return True if own else False if model.pins.complete else None
+
+
+def _cast(model: ModelClass) -> bool:
+    from automodel_lint.domain.casts import whole_model_casts
+
+    return bool(whole_model_casts(model.classes, model.values, model.entity))
+
+
+def _adapter(model: ModelClass) -> bool | None:
+    from automodel_lint.domain.adapter import has_unknown_adapter
+
+    if any(adapter.entity is not None for adapter in model.adapters):
+        return True
+    return None if has_unknown_adapter(model) or model.adapters else False
+
+
+def _low_memory(model: ModelClass) -> bool | None:
+    from automodel_lint.domain.low_memory import claim
+
+    if _adapter(model) is None:
+        return None
+    return any(claim(model, adapter) is not None for adapter in model.adapters)
+
+
+def _forward(model: ModelClass) -> bool | None:
+    from automodel_lint.domain.forward import forwards
+
+    return True if forwards(model) else None if model.inherited("forward")[1] else False
+
+
+def _any_forward(model: ModelClass) -> bool | None:
+    from automodel_lint.domain.forward import forwards
+
+    return True if forwards(model, followed=True) else _forward(model)
+
+
+def _pipeline(model: ModelClass) -> bool:
+    from automodel_lint.domain.pipeline_media import runs_in_pipelines
+
+    return runs_in_pipelines(model)
+
+
+def _staged_media(model: ModelClass) -> bool:
+    from automodel_lint.domain.pipeline_media import staged_media
+
+    return staged_media(model) is not None
+
+
+_QUESTIONS: dict[str, Callable[[ModelClass], bool | None]] = {
+    "package": _package,
+    "export": _export,
+    "config": _config,
+    "multimodal": _multimodal,
+    "head": lambda model: model.owns_causal_head,
+    "mixin known": _knows("HFCheckpointingMixin"),
+    "policies known": _knows("TieSupport"),
+    "guard known": _knows("reject_unsupported_tie_word_embeddings"),
+    "flip known": _knows("reject_tie_word_embeddings_flip"),
+    "capabilities known": _knows("query_capabilities"),
+    "strict known": _knows("_keep_in_fp32_modules_strict"),
+    "policy": _has("tie_word_embeddings_support"),
+    "constructor": _constructor,
+    "guard": _guard,
+    "guarded": _guarded,
+    "ties": _ties,
+    "one-sided": _one_sided,
+    "tied keys": _tied_keys,
+    "loads": _declares("from_pretrained"),
+    "tie method": _tie_method,
+    "declares": _declares("ModelCapabilities", "get_capabilities"),
+    "nested": _declares("ModelCapabilities"),
+    "dynamic": _declares("get_capabilities"),
+    "whole tree": _whole_tree,
+    "lists": _lists,
+    "fp32": _in_tree(_fp32),
+    "fp32 parameter": _in_tree(_fp32_parameters),
+    "own pins": _own_pins,
+    "pins": _pins,
+    "cast": _cast,
+    "rotary": _in_tree(_rotary),
+    "adapter": _adapter,
+    "low memory": _low_memory,
+    "holder": _in_tree(_holders),
+    "experts": _in_tree(_experts),
+    "expert config": _in_tree(_expert_configs),
+    "bias update": _in_tree(_bias_updates),
+    "forward": _forward,
+    "any forward": _any_forward,
+    "pipeline": _pipeline,
+    "staged media": _staged_media,
+}
