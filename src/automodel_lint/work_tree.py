@@ -8,6 +8,7 @@ import subprocess
 from dataclasses import dataclass
 
 _COMMIT = re.compile(r"[0-9a-f]{40}|[0-9a-f]{64}")
+_DATE = re.compile(r"\d{4}-\d\d-\d\dT\d\d:\d\d:\d\dZ")
 
 
 @dataclass(frozen=True)
@@ -20,6 +21,18 @@ class WorkTree:
 
     commit: str
     prefix: str
+
+
+def commit_date(folder: str) -> str | None:
+    """Return when the checked-out commit was made, in UTC (``2026-11-30T12:00:00Z``); ``None`` where git tells nothing."""
+    command = ["git", "log", "-1", "--format=%cd", "--date=format-local:%Y-%m-%dT%H:%M:%SZ"]
+    environment = {**os.environ, "TZ": "UTC"}
+    try:
+        done = subprocess.run(command, cwd=folder, env=environment, capture_output=True, timeout=10, check=True)
+    except (OSError, subprocess.SubprocessError):
+        return None
+    text = done.stdout.decode("ascii", "replace").strip()
+    return text if _DATE.fullmatch(text) else None
 
 
 def work_tree(folder: str) -> WorkTree | None:
