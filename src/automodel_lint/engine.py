@@ -42,8 +42,8 @@ class Engine:
 
     ``fp32_names`` is what the settings say of intrinsically fp32 tensors; ``apart`` lets a second process help;
     ``known`` is what an earlier run of this process found (see :class:`Cache`); ``memory`` stands in for the cache.
-    The rules of ``later`` ask about classes in units of their own (``later:…``). ``classes`` holds the registered classes
-    with their architectures and tags, once the units are known.
+    The rules of ``later`` ask about classes in units of their own (``later:…``). ``classes`` holds the registered
+    classes with their architectures and tags, once the units are known.
     """
 
     def __init__(

@@ -17,8 +17,8 @@ class Report:
     """The outcome of a run: the findings to show, in order, and what the summary needs.
 
     ``probe`` is what the runtime probe tells of each class beside its findings, ``None`` if it did not run; ``fixed``
-    counts the findings that were repaired before, ``changes`` the files that this changed. ``silenced`` are the findings
-    that are left out by name, ``asked`` the codes of the rules that were selected.
+    counts the findings that were repaired before, ``changes`` the files that this changed. ``silenced`` are the
+    findings that are left out by name, ``asked`` the codes of the rules that were selected.
     """
 
     root: str

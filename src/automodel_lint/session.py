@@ -22,8 +22,9 @@ from automodel_lint.source import SourceTree
 class Session:
     """A checkout with its settings, ready to be linted. All paths of the request lie in it.
 
-    ``verdict`` is what all rules say, once it has run, and ``selection`` what of that is shown. ``known`` is the :meth:`snapshot` of a session on an earlier
-    state of the same files: what that found is used again where nothing has changed, and nothing is kept on disk.
+    ``verdict`` is what all rules say, once it has run, ``selection`` what of that is shown. ``known`` is the
+    :meth:`snapshot` of a session on an earlier state of the same files: what that found is used again where nothing has
+    changed, and nothing is kept on disk.
 
     Raises:
         UsageError, ConfigError, CheckoutNotFound: if what was asked for is not there or not usable.

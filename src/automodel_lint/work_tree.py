@@ -24,7 +24,7 @@ class WorkTree:
 
 
 def commit_date(folder: str) -> str | None:
-    """Return when the checked-out commit was made, in UTC (``2026-11-30T12:00:00Z``); ``None`` where git tells nothing."""
+    """Return when the checked-out commit was made, in UTC (``2026-11-30T12:00:00Z``); ``None`` if git does not tell."""
     command = ["git", "log", "-1", "--format=%cd", "--date=format-local:%Y-%m-%dT%H:%M:%SZ"]
     environment = {**os.environ, "TZ": "UTC"}
     try:

@@ -1,4 +1,4 @@
-"""What a registered class says of each field of its capabilities: a flag, several of them, or nothing that is literal."""
+"""What a registered class says of each field of its capabilities: a flag, several, or nothing that is literal."""
 
 from __future__ import annotations
 

@@ -1,8 +1,8 @@
 """Which contracts are about a class: what must hold of it for a rule that finds nothing to mean that it is met.
 
-A rule that says nothing does not tell whether the contract is met, is about other classes, or could not be decided. Here
-is what the rules presuppose, as facts about a class that are ``yes``, ``no`` or ``open``. A contract without an entry
-in :data:`PRESUPPOSED` is one of which this cannot be told: of it, only that nothing was found can be said.
+A rule that says nothing does not tell whether the contract is met, is about other classes, or could not be decided.
+Here is what the rules presuppose, as facts about a class that are ``yes``, ``no`` or ``open``. A contract without an
+entry in :data:`PRESUPPOSED` is one of which this cannot be told: of it, only that nothing was found can be said.
 """
 
 from __future__ import annotations
@@ -24,13 +24,16 @@ class Words(NamedTuple):
 
 
 _BASE = "a base class whose source is not at hand may decide it"
+_CONFIG = "its config class cannot be told"
+_GUARD = "a constructor whose source is not at hand may run the guard"
+_ADAPTER = "it may have an adapter that cannot be followed"
 _TREE = "its module tree has a part that cannot be followed"
 
 WORDS = {
     "package": Words("it lies in no package of the models folder"),
     "export": Words("its module exports no `ModelClass`"),
-    "config": Words("its config class is none of the checkout's with a `model_type`", "its config class cannot be told"),
-    "multimodal": Words("its config is no multimodal one of the checkout", "its config class cannot be told"),
+    "config": Words("its config class is none of the checkout's with a `model_type`", _CONFIG),
+    "multimodal": Words("its config is no multimodal one of the checkout", _CONFIG),
     "head": Words("it owns no causal head"),
     "mixin known": Words("this release of the framework has no `HFCheckpointingMixin`"),
     "policies known": Words("this release of the framework has no `TieSupport`"),
@@ -39,9 +42,9 @@ WORDS = {
     "capabilities known": Words("this release of the framework has no capabilities"),
     "strict known": Words("this release of the framework has no strict keep list"),
     "policy": Words("it declares no tie policy", _BASE),
-    "constructor": Words("", "a constructor whose source is not at hand may run the guard"),
-    "guard": Words("its constructor never calls the guard", "a constructor whose source is not at hand may run the guard"),
-    "guarded": Words("its constructor does not run the guard on every path", "a constructor without source may run it"),
+    "constructor": Words("", _GUARD),
+    "guard": Words("its constructor never calls the guard", _GUARD),
+    "guarded": Words("its constructor does not run the guard on every path", _GUARD),
     "ties": Words("its policy never ties", "its tie policy cannot be told"),
     "one-sided": Words("its policy is `BOTH`", "its tie policy cannot be told"),
     "tied keys": Words("it has no `_tied_weights_keys` of the checkout", _BASE),
@@ -58,8 +61,8 @@ WORDS = {
     "pins": Words("it has no keep list", "a keep list is written in a way that cannot be read"),
     "cast": Words("it is nowhere cast as a whole"),
     "rotary": Words("its module tree has no rotary table", _TREE),
-    "adapter": Words("it has no state-dict adapter", "it may have an adapter that cannot be followed"),
-    "low memory": Words("its adapter does not claim low-memory loading", "it may have an adapter that cannot be followed"),
+    "adapter": Words("it has no state-dict adapter", _ADAPTER),
+    "low memory": Words("its adapter does not claim low-memory loading", _ADAPTER),
     "holder": Words("its module tree has no `_fp32_params`", _TREE),
     "experts": Words("its module tree has no shared `MoE` layer", _TREE),
     "expert config": Words("it builds no `MoEConfig`", _TREE),
@@ -130,8 +133,8 @@ def facts(model: ModelClass) -> dict[str, str]:
 def standing(code: str, known: dict[str, str]) -> tuple[str | None, str]:
     """Return whether a contract is about a class of which facts are known, and the words for why not.
 
-    ``yes``: it is; ``no``: it is not; ``open``: that, or what the rule has to know, is not decided; ``None``: nobody can
-    tell, as far as is known it may be.
+    ``yes``: it is; ``no``: it is not; ``open``: that, or what the rule has to know, is not decided; ``None``: as far
+    as is known it may be.
     """
     unsure = code not in PRESUPPOSED
     for name in AT_LEAST.get(code, ()) if unsure else PRESUPPOSED[code]:

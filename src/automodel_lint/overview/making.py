@@ -6,7 +6,6 @@ import os
 import re
 import time
 from collections.abc import Iterable
-from dataclasses import replace
 
 from automodel_lint import __version__
 from automodel_lint.domain import subjects
@@ -206,7 +205,7 @@ def _probed_cell(check: Check | None, probed: bool) -> Cell:
     if check.status == PASSED:
         return Cell(MET, check.said)
     if check.status == FINDING:  # with no finding to show
-        return Cell(SILENCED, "its finding was silenced when it was probed")
+        return Cell(SILENCED, "its finding was silenced, or not selected, when it was probed")
     return Cell(UNDECIDED, f"not probed: {check.said or 'no reason given'}")
 
 

@@ -12,7 +12,7 @@ from automodel_lint.session import Session
 
 @dataclass(frozen=True)
 class Surveyed:
-    """One class: its facts (see :mod:`automodel_lint.domain.subjects`), its capabilities, what could not be followed."""
+    """One class: its facts (see :mod:`automodel_lint.domain.subjects`), its capabilities, and what was not followed."""
 
     facts: dict[str, str]
     flags: dict[str, str]

@@ -57,7 +57,7 @@ _SHOWN = {
     SILENCED: State("s", "⊘", "silenced", "a finding that a comment, an exemption or the baseline silences"),
     UNDECIDED: State("u", "?", "not decidable", "the source does not decide it, or the probe could not look"),
     MET: State("m", "✓", "met", "the contract is about the class, and the rule found nothing"),
-    NOTHING: State("n", "·", "no finding", "the rule found nothing; whether the contract is about the class is not known"),
+    NOTHING: State("n", "·", "no finding", "the rule found nothing; whether it is about the class is not known"),
     NOT_ABOUT: State("a", "–", "not applicable", "the contract is not about the class"),
     NOT_ASKED: State("o", "", "not asked", "nobody looked"),
 }
