@@ -46,6 +46,7 @@ WORDS = {
     "guard": Words("its constructor never calls the guard", _GUARD),
     "guarded": Words("its constructor does not run the guard on every path", _GUARD),
     "ties": Words("its policy never ties", "its tie policy cannot be told"),
+    "meant to tie": Words("nothing in it says that its head is tied", "its tie policy cannot be told"),
     "one-sided": Words("its policy is `BOTH`", "its tie policy cannot be told"),
     "tied keys": Words("it has no `_tied_weights_keys` of the checkout", _BASE),
     "loads": Words("it has no `from_pretrained` of its own"),
@@ -86,7 +87,8 @@ PRESUPPOSED: dict[str, tuple[str, ...]] = {
     "NAM203": ("head", "guard known", "constructor"),
     **dict.fromkeys(("NAM204", "NAM205"), ("head", "guard", "guarded")),
     **dict.fromkeys(("NAM206", "NAM207"), ("head", "guard")),
-    **dict.fromkeys(("NAM208", "NAM209"), ("head", "policy", "ties")),
+    "NAM208": ("head", "policy", "ties"),
+    "NAM209": ("head", "meant to tie"),
     "NAM210": ("head", "tied keys", "whole tree"),
     "NAM211": ("head", "flip known", "loads"),
     "NAM212": ("head", "policy", "one-sided"),
@@ -215,6 +217,13 @@ def _guarded(model: ModelClass) -> bool | None:
 
 def _ties(model: ModelClass) -> bool | None:
     return None if model.tie_policies is None else model.ties
+
+
+def _meant_to_tie(model: ModelClass) -> bool | None:
+    """As above; in a release that has no policies yet, keys say it."""
+    if not model.project.knows("TieSupport"):
+        return model.defines("_tied_weights_keys")
+    return _ties(model) if model.inherited("tie_word_embeddings_support")[0] else False
 
 
 def _one_sided(model: ModelClass) -> bool | None:
@@ -360,6 +369,7 @@ _QUESTIONS: dict[str, Callable[[ModelClass], bool | None]] = {
     "guard": _guard,
     "guarded": _guarded,
     "ties": _ties,
+    "meant to tie": _meant_to_tie,
     "one-sided": _one_sided,
     "tied keys": _tied_keys,
     "loads": _declares("from_pretrained"),
