@@ -10,9 +10,11 @@ from typing import TYPE_CHECKING, Any
 
 from automodel_lint.domain.builtin import builtin_model_types, config_of_architecture
 from automodel_lint.domain.checkout import Checkout
+from automodel_lint.domain.coverage_docs import CoverageDocs, read_docs
 from automodel_lint.domain.plan import Plan, Registration, Resolution
 from automodel_lint.domain.precision import NAMES
 from automodel_lint.domain.registry import RegistryReader
+from automodel_lint.domain.test_index import TestIndex, read_tests
 from automodel_lint.inference.classes import Classes
 from automodel_lint.inference.names import ClassEntity, External, Module, Names, Scope, Value
 from automodel_lint.inference.values import Ref, Undecided, Values
@@ -79,9 +81,11 @@ class Project:
         configs, bound = self.reader.configs(), self.reader.bound()
         return Plan(static, architectures, configs, known, self.reader.complete, bound)
 
-    def adopt(self, plan: Plan) -> None:
-        """Take over a plan, just read or kept from an earlier run."""
+    def adopt(self, plan: Plan, tests: TestIndex | None = None, docs: CoverageDocs | None = None) -> None:
+        """Take over a plan and what lies beside the package, just read or kept from an earlier run."""
         self._plan = plan
+        if tests is not None and docs is not None:
+            self.tests, self.docs = tests, docs
 
     @property
     def architectures(self) -> list[Registration]:
@@ -122,6 +126,18 @@ class Project:
         assert self._plan is not None
         self.tree.note(("fact", "complete"))
         return self._plan.complete.get(mapping, True)
+
+    # -- what lies beside the package -------------------------------------------------------------------------
+
+    @cached_property
+    def tests(self) -> TestIndex:
+        """Which test files are about which model package; see :mod:`automodel_lint.domain.artefacts`."""
+        return read_tests(self.checkout, self.tree)
+
+    @cached_property
+    def docs(self) -> CoverageDocs:
+        """What the coverage pages name; see :mod:`automodel_lint.domain.artefacts`."""
+        return read_docs(self.checkout, self.tree, self.architectures)
 
     @property
     def has_static_mapping(self) -> bool:
