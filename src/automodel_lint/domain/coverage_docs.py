@@ -80,12 +80,14 @@ def read_docs(checkout: Checkout, tree: SourceTree, registrations: Iterable[Regi
     for path in files_below(tree, folder, (".md", ".mdx")):
         page, relative = _hand_written(tree.read(path) or b""), tree.relative(path)
         listed, titled = families.listed(page), families.named(os.path.relpath(path, folder))
+        own = families.members.get(_plain(os.path.splitext(os.path.basename(path))[0]), ())
         named: dict[str, int] = {}
         for word in _WORD.finditer(page):
             for architecture in spelled.get(word[0].lower(), ()):
                 named.setdefault(architecture, word.start())
         for architecture, offset in {**dict.fromkeys(titled, 0), **listed, **named}.items():
-            rank = (2 * (architecture not in named) + (architecture not in titled), len(listed.keys() | named.keys()))
+            about = 0 if architecture in own else 1 if architecture in titled else 2
+            rank = (3 * (architecture not in named) + about, len(listed.keys() | named.keys()))
             if architecture not in ranked or rank < ranked[architecture][0]:
                 ranked[architecture] = rank, Mention(relative, line_of(page, offset))
         _attribute(docs, page, relative, tuple(named))
