@@ -14,11 +14,13 @@ from automodel_lint.cache import Cache
 from automodel_lint.domain.checkout import Checkout
 from automodel_lint.domain.coverage_docs import CoverageDocs, read_docs
 from automodel_lint.domain.plan import Plan, Resolution
+from automodel_lint.domain.recipe_files import recipe_files
 from automodel_lint.domain.test_index import TestIndex, read_tests
 from automodel_lint.findings import Finding, Span, merged
 from automodel_lint.second_process import SecondProcess
 from automodel_lint.source import Dep, ParseProblem, SourceTree
 
+_APART = ("class:", "recipe:")  # what a second process helps with
 _CLASS = re.compile(rb"^class (\w+)", re.M)
 Progress = Callable[[int, int], None]
 Unit = tuple[str, Callable[[], list[dict[str, Any]]]]
@@ -28,7 +30,8 @@ Unit = tuple[str, Callable[[], list[dict[str, Any]]]]
 class Verdict:
     """What all rules say about a checkout, before anything is selected or silenced.
 
-    ``classes`` holds the relative path of each registered class's file, ``files`` those of the package's sources.
+    ``classes`` holds the relative path of each registered class's file, ``files`` those of the package's sources and of
+    the recipes.
     ``codes`` are the rules that looked: of the others nothing can be said, nor that a suppression of them is unused.
     """
 
@@ -43,7 +46,8 @@ class Engine:
 
     ``fp32_names`` is what the settings say of intrinsically fp32 tensors; ``apart`` lets a second process help;
     ``known`` is what an earlier run of this process found (see :class:`Cache`); ``memory`` stands in for the cache.
-    The rules of ``later`` ask about classes in units of their own (``later:…``).
+    The rules of ``later`` ask about classes in units of their own (``later:…``). ``asked`` are absolute paths below which
+    recipes are looked for, beside the examples.
     """
 
     def __init__(
@@ -57,6 +61,7 @@ class Engine:
         known: dict[str, Any] | None = None,
         memory: Any = None,
         later: frozenset[str] = frozenset(),
+        asked: Iterable[str] = (),
     ):
         self.checkout, self.tree, self.outside, self.fp32_names = checkout, tree, outside, fp32_names
         self.cache = Cache(cache_file, tree, known) if memory is None else memory
@@ -67,6 +72,7 @@ class Engine:
         self._plan: Plan | None = None
         self._beside: tuple[TestIndex, CoverageDocs] | tuple[()] = ()
         self._class_paths: list[str] = []
+        self._asked_for = tuple(asked)
 
     @cached_property
     def project(self) -> Any:
@@ -124,12 +130,18 @@ class Engine:
 
     def verdict(self, findings: Iterable[Finding]) -> Verdict:
         """Return what is found about all units as one verdict."""
-        files = sorted(self.tree.relative(p) for p in self.tree.python_files(self.checkout.package_dir))
+        files = sorted(
+            self.tree.relative(p) for p in (*self.tree.python_files(self.checkout.package_dir), *self._recipe_paths)
+        )
         return Verdict(merged(findings), self._class_paths, files, static_codes())
 
+    @cached_property
+    def _recipe_paths(self) -> list[str]:
+        return recipe_files(self.checkout, self.tree, self._asked_for)
+
     def _second_process(self, units: list[Unit]) -> SecondProcess:
-        """Start a second process on half of the classes that nothing is known of, if that is allowed."""
-        cold = {k: compute for k, compute in units if k.startswith("class:") and self.cache.missing(k)}
+        """Start a second process on half of the classes and recipes that nothing is known of, if that is allowed."""
+        cold = {k: compute for k, compute in units if k.startswith(_APART) and self.cache.missing(k)}
         if self.apart and cold:
             self.project  # noqa: B018 - what both need is made before
         return SecondProcess(self.tree, cold if self.apart else {})
@@ -169,6 +181,7 @@ class Engine:
                 )
         self._class_paths = [path for _, _, path, _ in classes]
         units |= self._file_units(classes)
+        units |= {f"recipe:{path}:": lambda p=path: self._about_recipe(p) for path in self._recipe_paths}
         return list(units.items())
 
     def _resolution(self, module: str, cls: str) -> Resolution:
@@ -277,6 +290,12 @@ class Engine:
 
         relative = self.tree.relative(folder)
         return self._asked(lambda: ModelPackage(self.project, folder, names), f"{relative}/__init__.py", relative)
+
+    def _about_recipe(self, path: str) -> list[dict[str, Any]]:
+        from automodel_lint.domain.recipe import Recipe
+
+        relative = self.tree.relative(path)
+        return self._asked(lambda: Recipe(self.project, path), relative, relative)
 
     # -- rules ----------------------------------------------------------------------------------------------------
 

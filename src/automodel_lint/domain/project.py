@@ -22,6 +22,8 @@ from automodel_lint.source import ParseProblem, SourceTree, remembered
 
 if TYPE_CHECKING:
     from automodel_lint.domain.importing import ImportGraph
+    from automodel_lint.domain.recipe_reads import RecipeReads
+    from automodel_lint.domain.recipe_targets import RecipeTargets
 
 FRAMEWORK = "nemo_automodel"
 FOLLOWED = ("transformers",)
@@ -68,6 +70,20 @@ class Project:
         from automodel_lint.domain.importing import ImportGraph
 
         return ImportGraph(self.names)
+
+    @cached_property
+    def recipe_targets(self) -> RecipeTargets:
+        """Where the names in recipes lead."""
+        from automodel_lint.domain.recipe_targets import RecipeTargets
+
+        return RecipeTargets(self)
+
+    @cached_property
+    def recipe_reads(self) -> RecipeReads:
+        """What the recipe classes read by name."""
+        from automodel_lint.domain.recipe_reads import RecipeReads
+
+        return RecipeReads(self)
 
     # -- registrations ----------------------------------------------------------------------------------------
 
