@@ -11,11 +11,10 @@ from functools import cached_property
 from typing import Any
 
 from automodel_lint.cache import Cache
+from automodel_lint.domain.beside import Beside, read_beside
 from automodel_lint.domain.checkout import Checkout
-from automodel_lint.domain.coverage_docs import CoverageDocs, read_docs
 from automodel_lint.domain.plan import Plan, Resolution
 from automodel_lint.domain.recipe_files import recipe_files
-from automodel_lint.domain.test_index import TestIndex, read_tests
 from automodel_lint.findings import Finding, Span, merged
 from automodel_lint.second_process import SecondProcess
 from automodel_lint.source import Dep, ParseProblem, SourceTree
@@ -70,7 +69,7 @@ class Engine:
         self._keeps_answers = memory is not None  # on disk they would cost a warm run more than they save a cold one
         self.apart = apart
         self._plan: Plan | None = None
-        self._beside: tuple[TestIndex, CoverageDocs] | tuple[()] = ()
+        self._beside: Beside | None = None
         self._class_paths: list[str] = []
         self._asked_for = tuple(asked)
 
@@ -83,7 +82,9 @@ class Engine:
         if self._keeps_answers:
             project.kept = lambda key, compute: self.cache.get(f"answer:{key}", compute, lambda value: value)
         if self._plan is not None:
-            project.adopt(self._plan, *self._beside)
+            project.adopt(self._plan)
+        if self._beside is not None:
+            project.adopt_beside(self._beside)
         return project
 
     def run(self, progress: Progress | None = None) -> Verdict:
@@ -110,23 +111,10 @@ class Engine:
         )
         if "project" in self.__dict__:
             self.project.adopt(plan)
-        self._beside = self._read_beside()
+        self._beside = read_beside(self.cache.get, self.checkout, self.tree, lambda: self.project)
         if "project" in self.__dict__:
-            self.project.adopt(plan, *self._beside)
+            self.project.adopt_beside(self._beside)
         return self._units(plan)
-
-    def _read_beside(self) -> tuple[TestIndex, CoverageDocs]:
-        """Read the tests and pages of the checkout, and make what they say of each model known as facts."""
-        tree, checkout = self.tree, self.checkout
-        tests = self.cache.get(
-            "tests", lambda: read_tests(checkout, tree).to_json(), lambda data: TestIndex.from_json(data, tree)
-        )
-        docs = self.cache.get(
-            "docs",
-            lambda: read_docs(checkout, tree, self.project.architectures).to_json(),
-            lambda data: CoverageDocs.from_json(data, tree),
-        )
-        return tests, docs
 
     def verdict(self, findings: Iterable[Finding]) -> Verdict:
         """Return what is found about all units as one verdict."""

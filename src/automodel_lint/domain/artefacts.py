@@ -8,9 +8,10 @@ from __future__ import annotations
 
 import os
 
-from automodel_lint.domain import coverage_docs, test_index
-from automodel_lint.domain.beside import Mention
+from automodel_lint.domain import coverage_docs, recipe_index, test_index
+from automodel_lint.domain.mentions import Mention
 from automodel_lint.domain.project import Project
+from automodel_lint.domain.recipe_index import Use
 from automodel_lint.domain.test_index import ABOUT, OWN, TestFile
 
 
@@ -45,6 +46,28 @@ def documented_at(project: Project, architectures: tuple[str, ...]) -> list[Ment
     docs = project.docs
     project.tree.note(*(("fact", f"{coverage_docs.FACT}{name}") for name in architectures))
     return [docs.architectures[name] for name in architectures if name in docs.architectures]
+
+
+def has_recipes(project: Project) -> bool:
+    """Tell whether the checkout has recipes among its examples."""
+    index = project.recipes
+    project.tree.note(("fact", f"{recipe_index.FACT}*"))
+    return index.is_there
+
+
+def recipe_uses(project: Project, architectures: tuple[str, ...], sure: bool = True) -> list[Use]:
+    """Return the recipes that train a class, by its architectures; with ``sure=False`` those that may as well."""
+    index = project.recipes
+    project.tree.note(*(("fact", f"{recipe_index.FACT}{name}") for name in architectures))
+    parts = (index.sure,) if sure else (index.sure, index.possible)
+    return list(dict.fromkeys(use for name in architectures for part in parts for use in part.get(name, ())))
+
+
+def trained_by(project: Project, recipe: str) -> tuple[tuple[str, ...], str]:
+    """Return the architectures of the class that a recipe (relative path) trains, and how that is known."""
+    index = project.recipes
+    project.tree.note(("fact", f"{recipe_index.FACT}{recipe}"))
+    return index.of.get(recipe, ((), ""))
 
 
 def package_of(project: Project, path: str) -> str | None:

@@ -1,55 +1,43 @@
-"""What lies beside the package in a repository: tests, documentation, examples; none of it in a wheel."""
+"""The indices of what lies beside the package, read once a run and kept like verdicts."""
 
 from __future__ import annotations
 
-import os
-import re
-from collections.abc import Iterator
+from collections.abc import Callable
 from dataclasses import dataclass
+from typing import Any
 
 from automodel_lint.domain.checkout import Checkout
+from automodel_lint.domain.coverage_docs import CoverageDocs, read_docs
+from automodel_lint.domain.recipe_index import RecipeIndex
+from automodel_lint.domain.test_index import TestIndex, read_tests
 from automodel_lint.source import SourceTree
 
-_SHARED = ("site-packages", "dist-packages")  # what lies beside an installed package is somebody else's
+Get = Callable[[str, Callable[[], Any], Callable[[Any], Any]], Any]  # see `Cache.get`
 
 
 @dataclass(frozen=True)
-class Mention:
-    """Where a file is about a model: its path relative to the checkout's root, and the line from 1."""
+class Beside:
+    """What a checkout has beside the package; all of it empty where it has nothing there."""
 
-    path: str
-    line: int
-
-    def __str__(self) -> str:
-        return f"{self.path}:{self.line}"
+    tests: TestIndex
+    docs: CoverageDocs
+    recipes: RecipeIndex
 
 
-def folder_beside(checkout: Checkout, tree: SourceTree, *parts: str) -> str | None:
-    """Return a folder of the checkout (``"docs", "model-coverage"``), ``None`` where it has none."""
-    if os.path.basename(checkout.root) in _SHARED:
-        return None
-    folder = os.path.join(checkout.root, *parts)
-    return folder if tree.entries(folder) is not None else None
+def read_beside(get: Get, checkout: Checkout, tree: SourceTree, project: Callable[[], Any]) -> Beside:
+    """Return the indices, kept or read, and make their parts known to ``tree`` as facts.
 
-
-def files_below(tree: SourceTree, folder: str, endings: tuple[str, ...]) -> Iterator[str]:
-    """Yield the files below a folder whose names have one of the endings, in a stable order; hidden ones apart."""
-    for name in tree.entries(folder) or ():
-        path = os.path.join(folder, name.rstrip("/"))
-        if name.startswith((".", "__pycache__")):
-            continue
-        if not name.endswith("/"):
-            if name.endswith(endings):
-                yield path
-        elif not os.path.islink(path):
-            yield from files_below(tree, path, endings)
-
-
-def line_of(data: bytes, offset: int) -> int:
-    """Return the number of the line, from 1, that an offset lies in."""
-    return data.count(b"\n", 0, offset) + 1
-
-
-def words_of(name: str) -> list[str]:
-    """Return the words of a path or a name in lower case: ``test_glm4_moe`` has ``test``, ``glm4`` and ``moe``."""
-    return [word for word in re.split(r"[^a-z0-9]+", name.lower()) if word]
+    ``project`` gives the domain over the checkout, with its plan; it is asked only for what has to be read.
+    """
+    tests = get("tests", lambda: read_tests(checkout, tree).to_json(), lambda data: TestIndex.from_json(data, tree))
+    docs = get(
+        "docs",
+        lambda: read_docs(checkout, tree, project().architectures).to_json(),
+        lambda data: CoverageDocs.from_json(data, tree),
+    )
+    recipes = get(
+        "recipes",
+        lambda: project().read_recipes(docs).to_json(),
+        lambda data: RecipeIndex.from_json(data, tree),
+    )
+    return Beside(tests, docs, recipes)

@@ -5,14 +5,17 @@ from __future__ import annotations
 import ast
 from dataclasses import dataclass
 
+from automodel_lint.domain.artefacts import recipe_uses
 from automodel_lint.domain.capabilities import AXES, DYNAMIC, NESTED, default_of, fields, returned
 from automodel_lint.domain.experts import expert_layers
 from automodel_lint.domain.model_class import ModelClass
+from automodel_lint.domain.recipe_index import BY_TARGET, Use
 from automodel_lint.inference.classes import Member
 from automodel_lint.inference.module_tree import Condition, ModuleNode, always
 from automodel_lint.inference.names import ClassEntity
 
 _CONFIG = "config"
+_PICKY = "supports_config"
 
 
 @dataclass(frozen=True)
@@ -60,6 +63,17 @@ def _always_returned(model: ModelClass) -> dict[str, Claim]:
         if len(given) == len(calls) and values in ({True}, {False}):
             found[axis] = Claim(values == {True}, view.owner.module.path, given[0].value)
     return found
+
+
+def recipes_of(model: ModelClass) -> list[Use]:
+    """Return the recipes that surely train a class.
+
+    Of one that asks the config whether it supports it at all, these are only those that name it or its config: another
+    class may get the checkpoint.
+    """
+    uses = recipe_uses(model.project, model.architectures)
+    picky, _ = model.inherited(_PICKY)
+    return [use for use in uses if use.how == BY_TARGET] if picky else uses
 
 
 def conditional_experts(model: ModelClass) -> tuple[ModuleNode, Condition] | None:

@@ -10,9 +10,11 @@ from typing import TYPE_CHECKING, Any
 
 from automodel_lint.domain.builtin import builtin_model_types, config_of_architecture
 from automodel_lint.domain.checkout import Checkout
+from automodel_lint.domain.coverage_docs import FACT as DOCS
 from automodel_lint.domain.coverage_docs import CoverageDocs, read_docs
 from automodel_lint.domain.plan import Plan, Registration, Resolution
 from automodel_lint.domain.precision import NAMES
+from automodel_lint.domain.recipe_index import RecipeIndex, attributed
 from automodel_lint.domain.registry import RegistryReader
 from automodel_lint.domain.test_index import TestIndex, read_tests
 from automodel_lint.inference.classes import Classes
@@ -21,6 +23,7 @@ from automodel_lint.inference.values import Ref, Undecided, Values
 from automodel_lint.source import ParseProblem, SourceTree, remembered
 
 if TYPE_CHECKING:
+    from automodel_lint.domain.beside import Beside
     from automodel_lint.domain.importing import ImportGraph
     from automodel_lint.domain.recipe_reads import RecipeReads
     from automodel_lint.domain.recipe_targets import RecipeTargets
@@ -97,11 +100,13 @@ class Project:
         configs, bound = self.reader.configs(), self.reader.bound()
         return Plan(static, architectures, configs, known, self.reader.complete, bound)
 
-    def adopt(self, plan: Plan, tests: TestIndex | None = None, docs: CoverageDocs | None = None) -> None:
-        """Take over a plan and what lies beside the package, just read or kept from an earlier run."""
+    def adopt(self, plan: Plan) -> None:
+        """Take over a plan, just read or kept from an earlier run."""
         self._plan = plan
-        if tests is not None and docs is not None:
-            self.tests, self.docs = tests, docs
+
+    def adopt_beside(self, beside: Beside) -> None:
+        """Take over what lies beside the package, just read or kept from an earlier run."""
+        self.tests, self.docs, self.recipes = beside.tests, beside.docs, beside.recipes
 
     @property
     def architectures(self) -> list[Registration]:
@@ -154,6 +159,20 @@ class Project:
     def docs(self) -> CoverageDocs:
         """What the coverage pages name; see :mod:`automodel_lint.domain.artefacts`."""
         return read_docs(self.checkout, self.tree, self.architectures)
+
+    @cached_property
+    def recipes(self) -> RecipeIndex:
+        """Which recipe trains which registered class; see :mod:`automodel_lint.domain.artefacts`."""
+        return self.read_recipes(self.docs)
+
+    def read_recipes(self, docs: CoverageDocs) -> RecipeIndex:
+        """Attribute the recipes of the checkout, with what its coverage pages say."""
+        from automodel_lint.domain.recipe import recipes
+        from automodel_lint.domain.recipe_subject import subject_of
+
+        architectures = self.architectures
+        self.tree.note(("fact", f"{DOCS}recipes"))
+        return attributed(map(subject_of, recipes(self)), docs, architectures)
 
     @property
     def has_static_mapping(self) -> bool:

@@ -16,7 +16,6 @@ from automodel_lint.inference.names import (
     ClassEntity,
     Entity,
     External,
-    FunctionEntity,
     Module,
     ModuleEntity,
     Names,

@@ -59,4 +59,4 @@ def _is_on(recipe: Recipe, section: str) -> bool:
     if found is None:
         return False
     switch: Any = recipe.get(f"{section}.enabled")
-    return bool(found.node.entries) and (switch is None or switch.value is not False) or found.value is True
+    return (bool(found.node.entries) and (switch is None or switch.value is not False)) or found.value is True

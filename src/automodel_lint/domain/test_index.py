@@ -8,8 +8,8 @@ from collections.abc import Iterable
 from dataclasses import dataclass, field
 from typing import Any
 
-from automodel_lint.domain.beside import Mention, files_below, folder_beside, line_of, words_of
 from automodel_lint.domain.checkout import Checkout
+from automodel_lint.domain.mentions import Mention, files_below, folder_beside, line_of, words_of
 from automodel_lint.source import SourceTree
 
 FACT = "tests of "

@@ -1,4 +1,4 @@
-"""NAM801, NAM802, NAM805, NAM806: what a registered model has beside its code."""
+"""NAM801-NAM803, NAM805, NAM806: what a registered model has beside its code."""
 
 from __future__ import annotations
 
@@ -8,7 +8,9 @@ from automodel_lint.domain.adapter_tests import untested_directions
 from automodel_lint.domain.artefacts import (
     documented_at,
     has_coverage_pages,
+    has_recipes,
     package_of,
+    recipe_uses,
     test_modules,
     tests_root,
 )
@@ -35,6 +37,12 @@ def docs_row_missing(model: ModelClass) -> Iterator[Finding]:
     if has_coverage_pages(model.project) and not documented_at(model.project, model.architectures):
         named = " or ".join(f"`{name}`" for name in model.architectures)
         yield model.finding(named=named)
+
+
+@rule("NAM803")
+def recipe_missing(model: ModelClass) -> Iterator[Finding]:
+    if has_recipes(model.project) and not recipe_uses(model.project, model.architectures, sure=False):
+        yield model.finding()
 
 
 @rule("NAM805")
