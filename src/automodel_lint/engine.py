@@ -45,8 +45,8 @@ class Engine:
 
     ``fp32_names`` is what the settings say of intrinsically fp32 tensors; ``apart`` lets a second process help;
     ``known`` is what an earlier run of this process found (see :class:`Cache`); ``memory`` stands in for the cache.
-    The rules of ``later`` ask about classes in units of their own (``later:…``). ``asked`` are absolute paths below which
-    recipes are looked for, beside the examples.
+    The rules of ``later`` ask about classes in units of their own (``later:…``). ``asked`` are absolute paths below
+    which recipes are looked for, beside the examples.
     """
 
     def __init__(

@@ -10,7 +10,7 @@ from typing import Any
 
 from automodel_lint.domain.project import Project
 from automodel_lint.domain.recipe_files import recipe_files
-from automodel_lint.findings import Finding, Severity, Span
+from automodel_lint.findings import Finding, Span
 from automodel_lint.inference.yaml_document import Document, Node, Unloadable, read
 
 TARGET = "_target_"
@@ -149,11 +149,9 @@ class Recipe:
         known = loader is not None and self.project.tree.holds(loader, b'"_fn"')
         return known and self.project.recipe_targets.is_own(target.text) and "." in target.text
 
-    def finding(
-        self, span: Span, symbol: str | None = None, severity: Severity | None = None, **fields: Any
-    ) -> Finding:
+    def finding(self, span: Span, **fields: Any) -> Finding:
         """Return a finding at a place of the file."""
-        return Finding(self.relative, span, symbol, (), tuple(fields.items()), severity)
+        return Finding(self.relative, span, fields=tuple(fields.items()))
 
 
 def plain(node: Node) -> Any:

@@ -30,8 +30,8 @@ FRAMEWORK = "nemo_automodel"
 class Leads:
     """Where a name leads.
 
-    ``status`` is ``found``, ``missing`` or ``unknown`` (source that is not at hand, or that decides at run time). Where it
-    is missing, ``lacks`` says what has no such name, ``near`` which full name may be meant (empty if none is near).
+    ``status`` is ``found``, ``missing`` or ``unknown`` (source that is not at hand, or that decides at run time). Where
+    it is missing, ``lacks`` says what has no such name, ``near`` which full name may be meant (empty if none is near).
     ``entities`` are all definitions it may stand for, each with the class it was read from, if it was.
     """
 
@@ -191,10 +191,9 @@ class RecipeTargets:
     def _is_closed(self, library: _Library, cls: ClassEntity) -> bool:
         """Whether a class surely has no attribute but those of its source."""
         order = library.classes.mro(cls)
-        plain = all(isinstance(a, ClassEntity) or a.fqn == "builtins.object" for a in order)
-        return plain and not any(
-            k.arg == "metaclass" for a in order if isinstance(a, ClassEntity) for k in a.node.keywords
-        )
+        if not all(isinstance(a, ClassEntity) or a.fqn == "builtins.object" for a in order):
+            return False
+        return "metaclass" not in {k.arg for a in order if isinstance(a, ClassEntity) for k in a.node.keywords}
 
     # -- what is meant ------------------------------------------------------------------------------------------------
 
@@ -283,7 +282,7 @@ def _table(module: Module, name: str) -> list[tuple[str, str]]:
 
 
 def _looks_names_up(function: ast.FunctionDef | ast.AsyncFunctionDef) -> bool:
-    """Whether a ``__getattr__`` knows its names: it ends in an error, and only compares or looks up what it is asked."""
+    """Whether a ``__getattr__`` knows its names: it ends in an error, and compares or looks up what it is asked."""
     asked = function.args.args[0].arg if function.args.args else ""
     last = function.body[-1]
     if not isinstance(last, ast.Raise):

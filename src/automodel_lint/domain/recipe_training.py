@@ -32,8 +32,10 @@ def _count(recipe: Recipe, name: str) -> tuple[int, Span] | None:
     return (value, found.span) if found is not None and is_count else None
 
 
-def lacks_fp32_weights(recipe: Recipe) -> tuple[Span, str, str] | None:
-    """Return where a recipe that trains all parameters with Adam should ask for fp32 weights: place, optimizer, dtype.
+def lacks_fp32_weights(recipe: Recipe) -> tuple[Span, str, str, str] | None:
+    """Return where a recipe that trains all parameters with Adam should ask for fp32 weights.
+
+    That is the place, the targets of optimizer and model, and the dtype that it asks for instead, if it does.
 
     ``None`` for one that does ask, that leaves the dtype to the run, or that trains adapters or quantised weights.
     """
@@ -49,8 +51,8 @@ def lacks_fp32_weights(recipe: Recipe) -> tuple[Span, str, str] | None:
                 continue
             if found.value is UNKNOWN or found.value in _FP32:
                 return None
-            return found.span, optimizer.node.text, str(found.value)
-    return model.span, optimizer.node.text, ""
+            return found.span, optimizer.node.text, model.node.text or "", str(found.value)
+    return model.span, optimizer.node.text, model.node.text or "", ""
 
 
 def _is_on(recipe: Recipe, section: str) -> bool:
@@ -59,4 +61,4 @@ def _is_on(recipe: Recipe, section: str) -> bool:
     if found is None:
         return False
     switch: Any = recipe.get(f"{section}.enabled")
-    return (bool(found.node.entries) and (switch is None or switch.value is not False)) or found.value is True
+    return found.value is True or (bool(found.node.entries) and (switch is None or switch.value is not False))

@@ -11,8 +11,8 @@ from automodel_lint.inference.names import ClassEntity, Entity, External, Functi
 
 # Decorators that leave a signature as it is.
 _HARMLESS = frozenset(
-    "abstractmethod cache classmethod contextmanager deprecated disable final inference_mode lru_cache no_grad override "
-    "staticmethod record recordable experimental".split()
+    "abstractmethod cache classmethod contextmanager deprecated disable experimental final inference_mode lru_cache "
+    "no_grad override staticmethod".split()
 )
 _PLAIN_BASES = frozenset(
     "builtins.object abc.ABC typing.Generic typing.Protocol typing_extensions.Protocol torch.nn.Module "

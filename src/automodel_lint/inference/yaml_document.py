@@ -315,3 +315,27 @@ def _faulty_keys(document: Document, raw: Any) -> Iterator[Problem]:
             yield Problem("", document.span(key), key.value, first[name])
         else:
             first[name] = document.place(key.start_mark)[0]
+
+
+def comments(text: str) -> Iterator[tuple[str, Span]]:
+    """Yield the comments of a text with their places; of a damaged text all that look like some.
+
+    What stands behind a ``#`` inside a scalar is none.
+    """
+    document = Document(text)
+    taken: list[tuple[int, int]] = []
+    try:
+        for token in yaml.scan(text, Loader=_LOADER):
+            if isinstance(token, yaml.ScalarToken):
+                taken.append((token.start_mark.index, token.end_mark.index))
+    except yaml.YAMLError:
+        pass
+    starts = [start for start, _ in taken]
+    offset = 0
+    for number, line in enumerate(document._lines, 1):
+        for match in re.finditer(r"(?:^|(?<=[\s]))#.*", line):
+            at = bisect.bisect_right(starts, offset + match.start()) - 1
+            if at < 0 or taken[at][1] <= offset + match.start():
+                yield match[0], Span(number, match.start() + 1, number, len(line) + 1)
+                break
+        offset += len(line) + (2 if text[offset + len(line) : offset + len(line) + 2] == "\r\n" else 1)

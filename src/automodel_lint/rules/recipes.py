@@ -16,10 +16,8 @@ from automodel_lint.rules import rule
 def recipe_master_dtype(recipe: Recipe) -> Iterator[Finding]:
     found = lacks_fp32_weights(recipe)
     if found is not None:
-        span, optimizer, dtype = found
-        problem = (
-            f"sets `dtype: {dtype}` for its weights" if dtype else "does not say in which dtype it keeps its weights"
-        )
+        span, optimizer, model, dtype = found
+        problem = f"keeps them in `{dtype}`" if dtype else f"gives `{model}` no dtype for them"
         yield recipe.finding(span, optimizer=optimizer, problem=problem)
 
 
