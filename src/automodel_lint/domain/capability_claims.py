@@ -6,7 +6,7 @@ import ast
 from dataclasses import dataclass
 
 from automodel_lint.domain.artefacts import recipe_uses
-from automodel_lint.domain.capabilities import AXES, DYNAMIC, NESTED, default_of, fields, returned
+from automodel_lint.domain.capabilities import AXES, DYNAMIC, NESTED, default_of, fields, is_canonical, returned
 from automodel_lint.domain.experts import expert_layers
 from automodel_lint.domain.model_class import ModelClass
 from automodel_lint.domain.recipe_index import BY_TARGET, Use
@@ -20,25 +20,34 @@ _PICKY = "supports_config"
 
 @dataclass(frozen=True)
 class Claim:
-    """A literal claim about one axis, and the node that makes it; ``path`` is its file."""
+    """A literal claim about one axis, and the node that makes it; ``path`` is its file.
+
+    ``is_shared`` tells whether it stands in another class of which this one takes the profile.
+    """
 
     value: bool
     path: str
-    node: ast.AST
+    node: ast.stmt | ast.expr
+    is_shared: bool = False
 
 
 def static_claims(model: ModelClass) -> dict[str, Claim]:
     """Return what one profile says for every config, by axis (``supports_tp``, …); empty without such a profile."""
     if model.defines(DYNAMIC):
         return {} if model.defines(NESTED) else _always_returned(model)
-    profiles = [e for member in model.local(NESTED) for e in _profiles(model, member)]
+    profiles = [(e, member) for member in model.local(NESTED) for e in _profiles(model, member)]
     if len(profiles) != 1:
         return {}
-    found = {}
-    for name, field in fields(model.project, profiles[0]).items():
+    ((profile, member),), found = profiles, {}
+    outer, _, _ = profile.qualname.rpartition(".")
+    is_shared = bool(outer) and (profile.module.name, outer) != (model.entity.module.name, model.entity.qualname)
+    for name, field in fields(model.project, profile).items():
         value = default_of(model.project, field)
         if name in AXES and isinstance(value, ast.Constant) and isinstance(value.value, bool):
-            found[name] = Claim(value.value, field.owner.module.path, field.statement)
+            place = (field.owner.module.path, field.statement)
+            if is_canonical(profile) and member.value is not None:  # the framework's defaults, taken as they are
+                place = (model.path, member.value)
+            found[name] = Claim(value.value, *place, is_shared)
     return found
 
 

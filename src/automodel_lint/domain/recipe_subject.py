@@ -18,8 +18,8 @@ class Subject:
     """The model of a recipe.
 
     ``path`` is relative, ``line`` that of the checkpoint, else of the first target. ``checkpoint`` is the Hugging Face
-    id or folder, ``targets`` the ``_target_`` of the model and of its config. ``axes`` are the sizes above 1. ``is_ours``
-    is false where the recipe asks for the implementation of transformers.
+    id or folder, ``targets`` the ``_target_`` of the model and of its config. ``axes`` are the sizes above 1.
+    ``is_ours`` is false where the recipe asks for the implementation of transformers.
     """
 
     path: str

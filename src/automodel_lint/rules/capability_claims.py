@@ -29,7 +29,7 @@ def capability_overstated(model: ModelClass) -> Iterator[Finding]:
     possible = recipe_uses(model.project, model.architectures, sure=False)
     for flag, claim in static_claims(model).items() if possible else ():
         axis = flag.removeprefix("supports_")
-        if claim.value and not any(use.sets(axis) for use in possible):
+        if claim.value and not claim.is_shared and not any(use.sets(axis) for use in possible):
             yield _at(model, claim, flag=flag, axis=axis)
 
 
