@@ -11,12 +11,15 @@ from functools import cached_property
 from typing import Any
 
 from automodel_lint.cache import Cache
+from automodel_lint.domain.beside import Beside, read_beside
 from automodel_lint.domain.checkout import Checkout
 from automodel_lint.domain.plan import Plan, Resolution
+from automodel_lint.domain.recipe_files import recipe_files
 from automodel_lint.findings import Finding, Span, merged
 from automodel_lint.second_process import SecondProcess
 from automodel_lint.source import Dep, ParseProblem, SourceTree
 
+_APART = ("class:", "recipe:")  # what a second process helps with
 _CLASS = re.compile(rb"^class (\w+)", re.M)
 Progress = Callable[[int, int], None]
 Unit = tuple[str, Callable[[], list[dict[str, Any]]]]
@@ -27,7 +30,8 @@ Place = tuple[str, str, str, int]  # module, qualified name, relative path and l
 class Verdict:
     """What all rules say about a checkout, before anything is selected or silenced.
 
-    ``classes`` holds the relative path of each registered class's file, ``files`` those of the package's sources.
+    ``classes`` holds the relative path of each registered class's file, ``files`` those of the package's sources and of
+    the recipes.
     ``codes`` are the rules that looked: of the others nothing can be said, nor that a suppression of them is unused.
     """
 
@@ -42,8 +46,9 @@ class Engine:
 
     ``fp32_names`` is what the settings say of intrinsically fp32 tensors; ``apart`` lets a second process help;
     ``known`` is what an earlier run of this process found (see :class:`Cache`); ``memory`` stands in for the cache.
-    The rules of ``later`` ask about classes in units of their own (``later:…``). ``classes`` holds the registered
-    classes with their architectures and tags, once the units are known.
+    The rules of ``later`` ask about classes in units of their own (``later:…``). ``asked`` are absolute paths below
+    which recipes are looked for, beside the examples. ``classes`` holds the registered classes with their architectures
+    and tags, once the units are known.
     """
 
     def __init__(
@@ -57,6 +62,7 @@ class Engine:
         known: dict[str, Any] | None = None,
         memory: Any = None,
         later: frozenset[str] = frozenset(),
+        asked: Iterable[str] = (),
     ):
         self.checkout, self.tree, self.outside, self.fp32_names = checkout, tree, outside, fp32_names
         self.cache = Cache(cache_file, tree, known) if memory is None else memory
@@ -66,6 +72,8 @@ class Engine:
         self.apart = apart
         self._plan: Plan | None = None
         self.classes: dict[Place, tuple[tuple[str, ...], tuple[str, ...]]] = {}
+        self._beside: Beside | None = None
+        self._asked_for = tuple(asked)
 
     @cached_property
     def project(self) -> Any:
@@ -77,6 +85,8 @@ class Engine:
             project.kept = lambda key, compute: self.cache.get(f"answer:{key}", compute, lambda value: value)
         if self._plan is not None:
             project.adopt(self._plan)
+        if self._beside is not None:
+            project.adopt_beside(self._beside)
         return project
 
     def run(self, progress: Progress | None = None) -> Verdict:
@@ -103,11 +113,16 @@ class Engine:
         )
         if "project" in self.__dict__:
             self.project.adopt(plan)
+        self._beside = read_beside(self.cache.get, self.checkout, self.tree, lambda: self.project)
+        if "project" in self.__dict__:
+            self.project.adopt_beside(self._beside)
         return self._units(plan)
 
     def verdict(self, findings: Iterable[Finding]) -> Verdict:
         """Return what is found about all units as one verdict."""
-        files = sorted(self.tree.relative(p) for p in self.tree.python_files(self.checkout.package_dir))
+        files = sorted(
+            self.tree.relative(p) for p in (*self.tree.python_files(self.checkout.package_dir), *self._recipe_paths)
+        )
         return Verdict(merged(findings), [path for _, _, path, _ in self.classes], files, static_codes())
 
     def about_class(self, place: Place) -> Any:
@@ -118,9 +133,13 @@ class Engine:
         entity = self.project.class_at(module, qualname, line)
         return None if entity is None else ModelClass(self.project, entity, *self.classes[place])
 
+    @cached_property
+    def _recipe_paths(self) -> list[str]:
+        return recipe_files(self.checkout, self.tree, self._asked_for)
+
     def _second_process(self, units: list[Unit]) -> SecondProcess:
-        """Start a second process on half of the classes that nothing is known of, if that is allowed."""
-        cold = {k: compute for k, compute in units if k.startswith("class:") and self.cache.missing(k)}
+        """Start a second process on half of the classes and recipes that nothing is known of, if that is allowed."""
+        cold = {k: compute for k, compute in units if k.startswith(_APART) and self.cache.missing(k)}
         if self.apart and cold:
             self.project  # noqa: B018 - what both need is made before
         return SecondProcess(self.tree, cold if self.apart else {})
@@ -159,6 +178,7 @@ class Engine:
                     k, p, a, m
                 )
         units |= self._file_units(classes)
+        units |= {f"recipe:{path}:": lambda p=path: self._about_recipe(p) for path in self._recipe_paths}
         return list(units.items())
 
     def _resolution(self, module: str, cls: str) -> Resolution:
@@ -267,6 +287,12 @@ class Engine:
 
         relative = self.tree.relative(folder)
         return self._asked(lambda: ModelPackage(self.project, folder, names), f"{relative}/__init__.py", relative)
+
+    def _about_recipe(self, path: str) -> list[dict[str, Any]]:
+        from automodel_lint.domain.recipe import Recipe
+
+        relative = self.tree.relative(path)
+        return self._asked(lambda: Recipe(self.project, path), relative, relative)
 
     # -- rules ----------------------------------------------------------------------------------------------------
 

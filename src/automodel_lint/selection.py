@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 from dataclasses import replace
+from functools import cached_property
 
 from automodel_lint import baseline as baselines
 from automodel_lint import suppressions
@@ -13,11 +14,13 @@ from automodel_lint.engine import Verdict, completed
 from automodel_lint.findings import Finding, Severity, Silenced, Span
 from automodel_lint.pages import Page
 from automodel_lint.report import Report
-from automodel_lint.request import Request
+from automodel_lint.request import Request, UsageError
 from automodel_lint.source import SourceTree
 
 # What these say concerns the run itself: it stands beside whatever was selected, unless it is ignored by name.
 ALWAYS = ("NAM000", "NAM002")
+# What is asked of new files only, unless it is selected by its full code.
+OF_NEW_FILES = ("NAM804",)
 
 
 class Selection:
@@ -35,7 +38,7 @@ class Selection:
 
     def report(self) -> Report:
         findings = [self._weighed(f) for f in self.verdict.findings]
-        findings = [f for f in findings if self._selected(f) and not self._exempt(f)]
+        findings = [f for f in findings if self._selected(f) and self._new_enough(f) and not self._exempt(f)]
         findings = self._uncommented(findings)
         findings += [self._weighed(f) for f in completed(self._stale_exemptions())]
         fingerprinted = baselines.fingerprinted(sorted(findings, key=lambda f: f.sort_key))
@@ -95,7 +98,39 @@ class Selection:
     def _asked(self, code: str, page: Page) -> bool:
         """Whether a rule has looked and was asked about, at the severity that the settings give it."""
         severity = self._override(code)
+        if code in OF_NEW_FILES and not self._named(code):
+            return False  # of old files nothing was asked
         return code in self.verdict.codes and self._code_selected(code, page.severity if severity is None else severity)
+
+    # -- new files ------------------------------------------------------------------------------------------------
+
+    def _new_enough(self, finding: Finding) -> bool:
+        """Whether a finding of the kind that only new files are asked about is about one, or was asked for by name."""
+        if finding.code not in OF_NEW_FILES or self._named(finding.code):
+            return True
+        return os.path.realpath(self.tree.absolute(finding.path)) in self._added
+
+    def _named(self, code: str) -> bool:
+        asked = [self.request.select, self.config.select, self.request.extend_select, self.config.extend_select]
+        return any(code in (codes or ()) for codes in asked)
+
+    @cached_property
+    def _added(self) -> frozenset[str]:
+        """The files that are new since the base revision; none where nobody says what that is."""
+        from automodel_lint.work_tree import added_since  # git is asked when there is something to ask about
+
+        asked = self.request.base_revision or self.config.base_revision
+        if asked:
+            added = added_since(self.checkout.root, asked)
+            if added is None:
+                raise UsageError(f"{asked}: git knows no such revision in {self.checkout.root}")
+            return added
+        branch = os.environ.get("GITHUB_BASE_REF") if os.environ.get("GITHUB_ACTIONS") == "true" else None
+        for name in (f"origin/{branch}", branch) if branch else ():
+            added = added_since(self.checkout.root, name)
+            if added is not None:
+                return added
+        return frozenset()
 
     # -- exemptions -----------------------------------------------------------------------------------------------
 
@@ -145,7 +180,7 @@ class Selection:
             if data is None or not suppressions.may_suppress(data, bool(here)):
                 kept += here
                 continue
-            found = suppressions.read(data)
+            found = suppressions.read(data, path)
             left = self._left(here, found)
             silent = [f for f in here if f not in left]
             self.silenced += [Silenced(f, "comment", found.reason(f)) for f in silent]

@@ -57,6 +57,12 @@ class Session:
         return locate(self.request.paths[0], self.config.package)
 
     @property
+    def asked(self) -> list[str]:
+        """The paths below which recipes are looked for: what was asked for by name, and is not the whole checkout."""
+        paths = {*map(os.path.abspath, self.request.paths), *(self.request.only or ())}
+        return sorted(path for path in paths if not self.checkout.holds_package(path))
+
+    @property
     def python(self) -> str:
         """The interpreter that has the project's dependencies."""
         return _interpreter(self.request.python or self.config.python, self.config) or sys.executable
@@ -66,7 +72,8 @@ class Session:
         started = time.perf_counter()
         tree, outside = self._tree(), self._outside()
         kept, apart = self._cache_file(outside), self.request.apart
-        self.engine = Engine(self.checkout, tree, outside, kept, self.config.fp32_tensors, apart, self.known)
+        names, asked = self.config.fp32_tensors, self.asked
+        self.engine = Engine(self.checkout, tree, outside, kept, names, apart, self.known, asked=asked)
         self.verdict = self.engine.run(progress)
         self.selection = Selection(self.request, self.config, self.checkout, tree, self.verdict)
         report = self.selection.report()
