@@ -25,7 +25,7 @@ class WorkTree:
 
 def commit_date(folder: str) -> str | None:
     """Return when the checked-out commit was made, in UTC (``2026-11-30T12:00:00Z``); ``None`` if git does not tell."""
-    said = _git(folder, "log", "-1", "--format=%ct")
+    said = _git(folder, "log", "-1", "--no-show-signature", "--format=%ct")
     if said is None or not said.strip().isdecimal():
         return None
     return time.strftime("%Y-%m-%dT%H:%M:%SZ", time.gmtime(int(said)))

@@ -70,6 +70,13 @@ WORDS = {
     "bias update": Words("it builds no `MoEConfig` with a `gate_bias_update_factor` above 0", _TREE),
     "forward": Words("it has no `forward` of the checkout", _BASE),
     "any forward": Words("the source of its `forward` is not at hand", _BASE),
+    "tests": Words("the checkout has no tests"),
+    "pages": Words("the checkout has no pages under docs/model-coverage/"),
+    "recipes": Words("the checkout has no example recipes"),
+    "claims": Words("it claims no axis as a literal for every config"),
+    "own recipes": Words("no recipe is known to train it"),
+    "possible recipes": Words("no recipe is known that may train it"),
+    "expert claim": Words("it does not claim `supports_ep` for every config"),
     "pipeline": Words("it does not declare pipeline parallelism"),
     "staged media": Words("it takes no media out of pipeline chunks"),
 }
@@ -98,6 +105,9 @@ PRESUPPOSED: dict[str, tuple[str, ...]] = {
     "NAM302": ("declares",),
     **dict.fromkeys(("NAM303", "NAM304"), ("nested",)),
     "NAM305": ("dynamic",),
+    "NAM306": ("claims", "own recipes"),
+    "NAM307": ("claims", "possible recipes"),
+    "NAM308": ("expert claim", "experts", "whole tree"),
     **dict.fromkeys(("NAM401", "NAM406"), ("strict known", "fp32", "lists", "whole tree")),
     "NAM402": ("own pins", "whole tree"),
     "NAM403": ("pins",),
@@ -117,12 +127,17 @@ PRESUPPOSED: dict[str, tuple[str, ...]] = {
     "NAM701": ("head", "any forward"),
     **dict.fromkeys(("NAM702", "NAM704", "NAM705"), ("forward",)),
     "NAM703": ("pipeline", "staged media"),
+    "NAM801": ("package", "tests"),
+    "NAM802": ("pages",),
+    "NAM803": ("recipes",),
 }
 
 # What the contracts without an entry above presuppose at least: where that does not hold, they are not about the class.
 AT_LEAST: dict[str, tuple[str, ...]] = {
     "NAM214": ("head",),
     "NAM216": ("package",),
+    "NAM805": ("tests", "head", "policy"),
+    "NAM806": ("tests", "adapter"),
     **{f"NAM{number}": ("adapter",) for number in (502, 503, 504, 506, 507, 510, 512)},
 }
 
@@ -340,6 +355,49 @@ def _any_forward(model: ModelClass) -> bool | None:
     return True if forwards(model, followed=True) else _forward(model)
 
 
+def _tests(model: ModelClass) -> bool:
+    from automodel_lint.domain.artefacts import tests_root
+
+    return tests_root(model.project) is not None
+
+
+def _pages(model: ModelClass) -> bool:
+    from automodel_lint.domain.artefacts import has_coverage_pages
+
+    return has_coverage_pages(model.project)
+
+
+def _recipes(model: ModelClass) -> bool:
+    from automodel_lint.domain.artefacts import has_recipes
+
+    return has_recipes(model.project)
+
+
+def _claims(model: ModelClass) -> bool:
+    from automodel_lint.domain.capability_claims import static_claims
+
+    return bool(static_claims(model))
+
+
+def _own_recipes(model: ModelClass) -> bool:
+    from automodel_lint.domain.capability_claims import recipes_of
+
+    return bool(recipes_of(model))
+
+
+def _possible_recipes(model: ModelClass) -> bool:
+    from automodel_lint.domain.artefacts import recipe_uses
+
+    return bool(recipe_uses(model.project, model.architectures, sure=False))
+
+
+def _expert_claim(model: ModelClass) -> bool:
+    from automodel_lint.domain.capability_claims import static_claims
+
+    claim = static_claims(model).get("supports_ep")
+    return claim is not None and claim.value
+
+
 def _pipeline(model: ModelClass) -> bool:
     from automodel_lint.domain.pipeline_media import runs_in_pipelines
 
@@ -393,6 +451,13 @@ _QUESTIONS: dict[str, Callable[[ModelClass], bool | None]] = {
     "bias update": _in_tree(_bias_updates),
     "forward": _forward,
     "any forward": _any_forward,
+    "tests": _tests,
+    "pages": _pages,
+    "recipes": _recipes,
+    "claims": _claims,
+    "own recipes": _own_recipes,
+    "possible recipes": _possible_recipes,
+    "expert claim": _expert_claim,
     "pipeline": _pipeline,
     "staged media": _staged_media,
 }

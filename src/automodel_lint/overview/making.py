@@ -75,6 +75,7 @@ class _Maker:
         self.names = [session.engine.classes[place][0] for place in places]
         self.known = surveyed(session, places)
         self.coverage = covered(session, places)
+        session.engine.cache.save()
         self.by_key = {f"{place[0]}:{place[1]}": number for number, place in enumerate(places)}
         probed = {c.key: c for c in probe.classes} if probe else {}
         self.probed = [probed.get(key) for key in self.by_key]

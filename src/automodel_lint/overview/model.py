@@ -76,8 +76,7 @@ class Evidence:
     """Something in the checkout that speaks of a class; ``path`` is relative to the root."""
 
     path: str
-    line: int | None = None
-    note: str = ""
+    line: int
 
 
 @dataclass(frozen=True)
@@ -90,11 +89,15 @@ class AxisUse:
 
 @dataclass(frozen=True)
 class Coverage:
-    """Which tests, pages of the documentation and recipes a class has; ``None`` where there is nothing to look in."""
+    """Which tests, pages of the documentation and recipes a class has; ``None`` where there is nothing to look in.
+
+    ``recipes`` surely train the class, ``possible`` may as well. ``axes`` is what recipes set of ``tp``, ``cp``, …
+    """
 
     tests: tuple[Evidence, ...] | None = None
     docs: tuple[Evidence, ...] | None = None
     recipes: tuple[Evidence, ...] | None = None
+    possible: tuple[Evidence, ...] = ()
     axes: dict[str, AxisUse] = field(default_factory=dict)
 
 

@@ -28,14 +28,12 @@ class Surveyed:
 def surveyed(session: Session, places: Iterable[Place]) -> dict[Place, Surveyed]:
     """Return what is known of classes of a session that has run."""
     engine = session.engine
-    found = {
+    return {
         place: engine.cache.get(
             f"survey:{place}:{engine.classes[place]}", lambda p=place: _survey(session, p), Surveyed.from_json
         )
         for place in places
     }
-    engine.cache.save()
-    return found
 
 
 def _survey(session: Session, place: Place) -> dict[str, Any]:

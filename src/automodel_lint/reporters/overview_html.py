@@ -279,10 +279,9 @@ class _Page:
         told = Counter(t.state for t in self.overview.findings if t.finding.code == contract.code)
         return told, _stretches(Counter(model.cells[contract.code].state for model in self.overview.models))
 
-    @property
-    def told(self) -> list[tuple[str, list[Told]]]:
-        """The findings by code."""
-        return [(code, list(told)) for code, told in groupby(self.overview.findings, key=lambda t: t.finding.code)]
+    def by_code(self, told: Iterable[Told]) -> list[tuple[str, list[Told]]]:
+        """Return findings by code; they are in the order of codes."""
+        return [(code, list(group)) for code, group in groupby(told, key=lambda t: t.finding.code)]
 
     def rule(self, code: str) -> Any:
         """Return the page of a rule."""

@@ -89,6 +89,7 @@ def _coverage(coverage: Coverage) -> dict[str, Any]:
         "tests": paths(coverage.tests),
         "docs": paths(coverage.docs),
         "recipes": paths(coverage.recipes),
+        "possible_recipes": paths(coverage.possible),
         "axes": axes,
     }
 
