@@ -7,7 +7,7 @@ import hashlib
 import re
 from collections import Counter
 from collections.abc import Iterable
-from functools import cache
+from functools import cache, cached_property
 from itertools import groupby
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, NamedTuple
@@ -69,7 +69,7 @@ _SHORT = {
     "NAM5": "Adapter",
     "NAM6": "MoE",
     "NAM7": "Forward",
-    "NAM8": "Artefacts",
+    "NAM8": "Beside",
     "NAM9": "Probe",
 }
 _FLAGS = {"yes": ("m", "✓"), "no": ("a", "–"), "varies": ("v", "±"), "open": ("u", "?")}
@@ -156,13 +156,17 @@ class _Page:
         counts = [(_SHOWN[str(s)], self.overview.counts[str(s)]) for s in sorted(Severity, reverse=True)]
         return [*counts, (_SHOWN[SILENCED], silenced)]
 
-    @property
+    @cached_property
     def bar(self) -> list[tuple[State, int, int]]:
         """How often each state occurs in the matrix: the state, where its stretch of a bar begins, and how long."""
         counts: Counter[str] = Counter()
         for model in self.overview.models:
             counts += model.states(self.overview.contracts)
         return _stretches(counts)
+
+    def occurs(self, state: State) -> int:
+        """Return how often a state occurs in the matrix."""
+        return sum(count for shown, _, count in self.bar if shown is state)
 
     def date(self, text: str) -> str:
         """Return a time as a person reads it."""
