@@ -69,7 +69,7 @@ _SHORT = {
     "NAM5": "Adapter",
     "NAM6": "MoE",
     "NAM7": "Forward",
-    "NAM8": "Beside",
+    "NAM8": "Tests, docs",
     "NAM9": "Probe",
 }
 _FLAGS = {"yes": ("m", "✓"), "no": ("a", "–"), "varies": ("v", "±"), "open": ("u", "?")}
