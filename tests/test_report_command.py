@@ -333,3 +333,47 @@ def test_the_command_line(cli: Cli, home: Path, tmp_path: Path):
     refused = cli("report", fir)
     assert (refused.returncode, refused.stdout) == (2, "")
     assert refused.stderr.count("\n") == 1
+
+
+# -- what lies beside the package -----------------------------------------------------------------------------------
+
+BESIDE = {
+    "tests/unit_tests/models/fir/test_fir.py": "from acme_automodel.components.models.fir.model import FirForCausalLM\n",
+    "docs/model-coverage/fir.md": "# Fir\n\n| architecture |\n|---|\n| `FirForCausalLM` |\n",
+    "examples/fir.yaml": "recipe: TrainFinetuneRecipe\nmodel:\n"
+    "  _target_: acme_automodel.components.models.fir.model.FirForCausalLM\ndistributed:\n  tp_size: 4\n  cp_size: 1\n",
+}
+
+
+def test_evidence_is_what_the_checkout_has(example: Path, tmp_path: Path):
+    before = tmp_path / "before.json"
+    package = example / "acme_automodel/components/models/fir"
+    run(package, "--json", before)
+    nothing = {"tests": None, "docs": None, "recipes": None, "possible_recipes": [], "axes": {}}
+    fir = row(json.loads(before.read_text()), "FirForCausalLM")
+    assert fir["coverage"] == nothing and fir["contracts"]["NAM801"] == "not-applicable"
+    for path, text in BESIDE.items():
+        (example / path).parent.mkdir(parents=True, exist_ok=True)
+        (example / path).write_text(text)
+    run(example, "--json", tmp_path / "data.json", "--html", tmp_path / "page.html")
+    data = json.loads((tmp_path / "data.json").read_text())
+    jsonschema.validate(data, SCHEMA)
+    fir = row(data, "FirForCausalLM")
+    tests, docs, recipe = BESIDE
+    assert fir["coverage"] == {
+        "tests": [tests],
+        "docs": [docs],
+        "recipes": [recipe],
+        "possible_recipes": [],
+        "axes": {"tp": {"largest": 4, "recipes": [recipe]}},
+    }
+    assert fir["contracts"]["NAM801"] == fir["contracts"]["NAM802"] == "met"
+    spruce = row(data, "SpruceForCausalLM")
+    assert spruce["coverage"]["tests"] == [] and spruce["contracts"]["NAM801"] == "warning"
+    # Fir says that it has never been run with tensor parallelism
+    assert fir["capabilities"]["flags"]["supports_tp"] == "no" and fir["contracts"]["NAM306"] == "warning"
+    page = parsed((tmp_path / "page.html").read_text(), strict=True)
+    (wrong,) = page.all("td", "wrong")
+    assert "4 at most, in 1 recipe; recipes use what is declared unsupported" in " ".join(wrong.text.split())
+    elsewhere = [f for f in data["findings"] if not f["classes"]]
+    assert {f["code"] for f in elsewhere} >= {"NAM816"} and page.all("p", "elsewhere")
