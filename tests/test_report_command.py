@@ -338,7 +338,7 @@ def test_the_command_line(cli: Cli, home: Path, tmp_path: Path):
 # -- what lies beside the package -----------------------------------------------------------------------------------
 
 BESIDE = {
-    "tests/unit_tests/models/fir/test_fir.py": "from acme_automodel.components.models.fir.model import FirForCausalLM\n",
+    "tests/unit_tests/models/fir/test_fir.py": "from acme_automodel.components.models.fir import model\n",
     "docs/model-coverage/fir.md": "# Fir\n\n| architecture |\n|---|\n| `FirForCausalLM` |\n",
     "examples/fir.yaml": "recipe: TrainFinetuneRecipe\nmodel:\n"
     "  _target_: acme_automodel.components.models.fir.model.FirForCausalLM\ndistributed:\n  tp_size: 4\n  cp_size: 1\n",

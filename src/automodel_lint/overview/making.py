@@ -10,7 +10,7 @@ from collections.abc import Iterable
 from automodel_lint import __version__
 from automodel_lint.domain import subjects
 from automodel_lint.engine import Place
-from automodel_lint.findings import Finding, Silenced
+from automodel_lint.findings import Finding, Silenced, Span
 from automodel_lint.frames import FrameLine, frame
 from automodel_lint.overview.coverage import covered
 from automodel_lint.overview.model import (
@@ -120,10 +120,10 @@ class _Maker:
     def _frame(self, finding: Finding) -> tuple[FrameLine, ...]:
         """The lines around a finding, blank ones at the ends left out, if its file is a source of the checkout.
 
-        A result of the probe may name any other file.
+        A result of the probe may name any other file. What is about a whole file points at its first character.
         """
         path, root = os.path.realpath(self.report.tree.absolute(finding.path)), os.path.realpath(self.report.root)
-        if not path.startswith(root + os.sep) or not path.endswith(_SOURCES):
+        if not path.startswith(root + os.sep) or not path.endswith(_SOURCES) or finding.span == Span():
             return ()
         lines = frame(self.report.tree, finding, around=2)
         while lines and not (lines[0].text or lines[0].end):
