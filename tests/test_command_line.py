@@ -147,7 +147,8 @@ def test_statistics(example: Path, cli):
 def test_show_files(example: Path, cli):
     done = cli("check", example, "--show-files")
     assert done.returncode == 0
-    expected = sorted(str(p.relative_to(example)) for p in (example / "acme_automodel").rglob("*.py"))
+    recipes = (example / "examples").rglob("*.yaml")
+    expected = sorted(str(p.relative_to(example)) for p in (*(example / "acme_automodel").rglob("*.py"), *recipes))
     assert done.stdout.splitlines() == expected
     one = cli("check", example / MODELS / "fir", "--show-files").stdout.splitlines()
     assert one == [f"{MODELS}/fir/__init__.py", f"{MODELS}/fir/config.py", f"{MODELS}/fir/model.py"]

@@ -12,10 +12,11 @@ from automodel_lint.session import Report, Request, Session
 from .conftest import EXAMPLE
 
 CLEAN = ("fir", "spruce", "cedar", "willow", "larch", "juniper", "hawthorn", "hornbeam")
+CLEAN_RECIPES = ("fir", "spruce")
 
 
 def _report() -> Report:
-    return Session(Request(paths=[str(EXAMPLE)], select=["NAM"], cache=False)).run()
+    return Session(Request(paths=[str(EXAMPLE)], select=["NAM"], extend_select=["NAM804"], cache=False)).run()
 
 
 def test_every_planted_fault_is_found_and_nothing_else():
@@ -43,6 +44,7 @@ def test_findings_point_at_the_line_to_change():
 
 def test_clean_models_have_no_findings():
     folders = [f"acme_automodel/components/models/{name}/" for name in CLEAN]
+    folders += [f"examples/lm_train/{name}/" for name in CLEAN_RECIPES]
     assert all((EXAMPLE / folder).is_dir() for folder in folders)
     assert not [f for f in _report().findings if f.path.startswith(tuple(folders))]
 

@@ -123,6 +123,11 @@ class Engine:
         )
         return Verdict(merged(findings), self._class_paths, files, static_codes())
 
+    @property
+    def recipes(self) -> list[str]:
+        """The relative paths of the recipes."""
+        return [self.tree.relative(path) for path in self._recipe_paths]
+
     @cached_property
     def _recipe_paths(self) -> list[str]:
         return recipe_files(self.checkout, self.tree, self._asked_for)
