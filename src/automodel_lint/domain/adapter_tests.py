@@ -52,9 +52,7 @@ def _test_files(model: ModelClass, adapter: Adapter, owner: ClassEntity) -> Iter
         for file in test_files(project, package):
             path = tree.absolute(file.place.path)
             through_model = file.kind == OWN or tree.holds(path, model.name.encode())
-            if any(tree.holds(path, name) for name in own):
-                yield path
-            elif through_model and not tree.matches(path, _ANY_ADAPTER):
+            if any(tree.holds(path, name) for name in own) or (through_model and not tree.matches(path, _ANY_ADAPTER)):
                 yield path
 
 
