@@ -133,6 +133,11 @@ class Engine:
         entity = self.project.class_at(module, qualname, line)
         return None if entity is None else ModelClass(self.project, entity, *self.classes[place])
 
+    @property
+    def recipes(self) -> list[str]:
+        """The relative paths of the recipes."""
+        return [self.tree.relative(path) for path in self._recipe_paths]
+
     @cached_property
     def _recipe_paths(self) -> list[str]:
         return recipe_files(self.checkout, self.tree, self._asked_for)

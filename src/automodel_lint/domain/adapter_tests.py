@@ -47,12 +47,12 @@ def _test_files(model: ModelClass, adapter: Adapter, owner: ClassEntity) -> Iter
     assert adapter.entity is not None
     classes = {model.entity, adapter.entity, owner}
     packages = {package_of(project, cls.module.path) for cls in classes} - {None}
-    known = {cls.name.encode() for cls in classes}
+    own = (adapter.entity.name.encode(), owner.name.encode())
     for package in sorted(p for p in packages if p is not None):
         for file in test_files(project, package):
             path = tree.absolute(file.place.path)
-            named = any(tree.holds(path, name) for name in known)
-            if named or (file.kind == OWN and not tree.matches(path, _ANY_ADAPTER)):
+            through_model = file.kind == OWN or tree.holds(path, model.name.encode())
+            if any(tree.holds(path, name) for name in own) or (through_model and not tree.matches(path, _ANY_ADAPTER)):
                 yield path
 
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import os
 import re
 from collections.abc import Iterable
@@ -74,7 +75,7 @@ class CoverageDocs:
     def from_json(cls, data: dict[str, Any], tree: SourceTree) -> CoverageDocs:
         """Inverse of :meth:`to_json`; makes known to ``tree`` as facts which architectures are named."""
         tree.publish(f"{FACT}*", repr(data["is_there"]))
-        tree.publish(f"{FACT}recipes", repr([data["ids"], data["recipes"]]))
+        tree.publish(f"{FACT}recipes", json.dumps([data["ids"], data["recipes"]]))
         for name in data["architectures"]:
             tree.publish(f"{FACT}{name}", "named")
         places = {name: Mention(*place) for name, place in data["architectures"].items()}

@@ -31,13 +31,14 @@ class Leads:
     """Where a name leads.
 
     ``status`` is ``found``, ``missing`` or ``unknown`` (source that is not at hand, or that decides at run time). Where
-    it is missing, ``lacks`` says what has no such name, ``near`` which full name may be meant (empty if none is near).
+    it is missing, ``owner`` is what has no name ``missing``, ``near`` the full name that may be meant (or empty).
     ``entities`` are all definitions it may stand for, each with the class it was read from, if it was.
     """
 
     status: str
     entities: tuple[tuple[Entity, ClassEntity | None], ...] = ()
-    lacks: str = ""
+    owner: str = ""
+    missing: str = ""
     near: str = ""
 
 
@@ -210,7 +211,7 @@ class RecipeTargets:
         if not near:
             close = difflib.get_close_matches(rest[0], candidates, 1, cutoff=0.6)
             near = [prefix, *close, *rest[1:]] if close else []
-        return Leads("missing", lacks=prefix, near=".".join(near))
+        return Leads("missing", owner=prefix, missing=rest[0], near=".".join(near))
 
     def _redirects(self, names: Names, prefix: str) -> bool:
         """Whether importing the package changes how modules are found."""
@@ -241,7 +242,7 @@ class RecipeTargets:
                 return UNKNOWN
             close = difflib.get_close_matches(os.path.basename(file), [n for n in names if n.endswith(".py")], 1)
             near = f"{os.path.join(os.path.dirname(file), close[0])}:{name}" if close else ""
-            return Leads("missing", lacks=os.path.dirname(file) or ".", near=near)
+            return Leads("missing", owner=os.path.dirname(file) or ".", missing=os.path.basename(file), near=near)
         syntax = self.tree.syntax(path)
         if not isinstance(syntax, ast.Module):
             return UNKNOWN
@@ -249,7 +250,7 @@ class RecipeTargets:
         found = self._in_module(self._own.names, module, name)
         if found is None:
             close = difflib.get_close_matches(name, list(module.bindings.names), 1)
-            return Leads("missing", lacks=file, near=f"{file}:{close[0]}" if close else "")
+            return Leads("missing", owner=file, missing=name, near=f"{file}:{close[0]}" if close else "")
         if not found or any(isinstance(e, External) for e in found):
             return UNKNOWN
         return Leads("found", tuple((entity, None) for entity in found))

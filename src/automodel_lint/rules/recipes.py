@@ -8,6 +8,7 @@ from automodel_lint.domain.recipe import Recipe
 from automodel_lint.domain.recipe_arguments import refused, unsupplied
 from automodel_lint.domain.recipe_classes import named_recipe, nearest_recipe
 from automodel_lint.domain.recipe_training import lacks_fp32_weights, undivided
+from automodel_lint.domain.recipe_yaml import faults
 from automodel_lint.findings import Finding
 from automodel_lint.rules import rule
 
@@ -30,7 +31,9 @@ def recipe_target_missing(recipe: Recipe) -> Iterator[Finding]:
         leads = recipe.project.recipe_targets.leads(target.text)
         if leads.status == "missing" and recipe.loads(target):
             advice = f"did you mean `{leads.near}`?" if leads.near else "name what is there"
-            yield recipe.finding(target.span, target=target.text, owner=leads.lacks, advice=advice)
+            yield recipe.finding(
+                target.span, target=target.text, owner=leads.owner, missing=leads.missing, advice=advice
+            )
 
 
 @rule("NAM812")
@@ -43,7 +46,7 @@ def recipe_argument_unknown(recipe: Recipe) -> Iterator[Finding]:
             )
         for name in unsupplied(recipe, target):
             yield recipe.finding(
-                target.span, problem=f"`{target.text}` needs `{name}`", advice="no default, and nobody supplies it"
+                target.span, problem=f"`{target.text}` must be given `{name}`", advice="write it, it has no default"
             )
 
 
@@ -59,16 +62,7 @@ def recipe_batch_arithmetic(recipe: Recipe) -> Iterator[Finding]:
 
 @rule("NAM814")
 def recipe_yaml(recipe: Recipe) -> Iterator[Finding]:
-    lines = recipe.project.tree.lines(recipe.path)
-    for found in recipe.document.problems:
-        if found.key is not None:
-            where = f"first on line {found.first_line}"
-            problem = f"the key `{found.key}` stands in this mapping twice ({where}), and the last silently wins"
-            yield recipe.finding(found.span, problem=problem, advice="leave one")
-            continue
-        text = lines[found.span.line - 1].strip() if found.span.line <= len(lines) else ""
-        at = f" at `{text[:60]}`" if text else ""
-        yield recipe.finding(found.span, problem=f"the recipe cannot be loaded{at}", advice=found.reason)
+    yield from faults(recipe.relative, recipe.document)
 
 
 @rule("NAM815")

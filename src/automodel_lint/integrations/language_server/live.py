@@ -116,8 +116,10 @@ class _Run:
 
     def __init__(self, memory: Memory, session: Session, buffers: Buffers, tree: LiveTree):
         self.memory, self.session, self.buffers, self.tree = memory, session, buffers, tree
-        names = session.config.fp32_tensors
-        self.engine = Engine(session.checkout, tree, session._outside(), None, names, memory=memory, later=LATER)
+        names, asked = session.config.fp32_tensors, session.asked
+        self.engine = Engine(
+            session.checkout, tree, session._outside(), None, names, memory=memory, later=LATER, asked=asked
+        )
 
     def outcome(self, edited: str, early: Early) -> Outcome:
         """Ask what has changed; what the edited file is about first."""
@@ -139,8 +141,9 @@ class _Run:
         return [replace(Finding.from_json(data), repair=None) for data in self.memory.last(key) or ()]
 
     def _shown(self, parts: Iterable[list[Finding]], exact: frozenset[str]) -> Outcome:
-        problems = [p for path in self.buffers.broken if (p := self.buffers.problem(path, self.tree.relative(path)))]
-        verdict = self.engine.verdict([*(f for part in parts for f in part), *completed(problems)])
+        problems = self.buffers.problems(self.tree.relative, self.engine.recipes)
+        known = [f for part in parts for f in part if not self.buffers.says(f, self.tree.absolute(f.path))]
+        verdict = self.engine.verdict([*known, *completed(problems)])
         session = self.session
         report = Selection(session.request, session.config, session.checkout, self.tree, verdict).report()
         found: dict[str, list[Finding]] = {path: [] for path in session.request.only or ()}
@@ -153,7 +156,7 @@ class _Run:
 
     def _on_screen(self, path: str, finding: Finding) -> Finding | None:
         move = self.buffers.moves.get(path)
-        if move is None or (finding.code == "NAM002" and path in self.buffers.broken):
+        if move is None or self.buffers.says(finding, path):
             return finding
         span = move.span(finding.span)
         return None if span is None else replace(finding, span=span, repair=None)
