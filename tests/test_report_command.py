@@ -348,6 +348,8 @@ BESIDE = {
 def test_evidence_is_what_the_checkout_has(example: Path, tmp_path: Path):
     before = tmp_path / "before.json"
     package = example / "acme_automodel/components/models/fir"
+    for folder in ("tests", "docs", "examples"):
+        shutil.rmtree(example / folder, ignore_errors=True)
     run(package, "--json", before)
     nothing = {"tests": None, "docs": None, "recipes": None, "possible_recipes": [], "axes": {}}
     fir = row(json.loads(before.read_text()), "FirForCausalLM")

@@ -7,7 +7,7 @@ from typing import Any
 
 import pytest
 
-from automodel_lint.domain import subjects
+from automodel_lint.domain import class_facts, subjects
 from automodel_lint.pages import pages
 from automodel_lint.request import Request
 from automodel_lint.session import Session
@@ -21,7 +21,7 @@ def known() -> tuple[list[Any], dict[str, dict[str, str]]]:
     session = Session(Request(paths=[str(EXAMPLE)], select=["NAM"], cache=False))
     found = session.run().findings
     models = [session.engine.about_class(place) for place in session.engine.classes]
-    return found, {name: subjects.facts(model) for model in models for name in model.architectures}
+    return found, {name: class_facts.facts(model) for model in models for name in model.architectures}
 
 
 def test_a_finding_is_about_a_subject():

@@ -12,7 +12,7 @@ from automodel_lint.session import Session
 
 @dataclass(frozen=True)
 class Surveyed:
-    """One class: its facts (see :mod:`automodel_lint.domain.subjects`), its capabilities, and what was not followed."""
+    """One class: its facts (:mod:`automodel_lint.domain.class_facts`), its capabilities, what was not followed."""
 
     facts: dict[str, str]
     flags: dict[str, str]
@@ -38,7 +38,7 @@ def surveyed(session: Session, places: Iterable[Place]) -> dict[Place, Surveyed]
 
 def _survey(session: Session, place: Place) -> dict[str, Any]:
     """What one class is, as JSON data; nothing is known of one that the linter fails on."""
-    from automodel_lint.domain import subjects
+    from automodel_lint.domain.class_facts import facts
     from automodel_lint.domain.declared_axes import declared_flags, how_declared
 
     try:
@@ -47,7 +47,7 @@ def _survey(session: Session, place: Place) -> dict[str, Any]:
             return _UNKNOWN
         tree = model.module_tree
         return {
-            "facts": subjects.facts(model),
+            "facts": facts(model),
             "flags": declared_flags(model),
             "declared": how_declared(model),
             "untraced": sorted({node.fqn or model.name for node in tree.opaque}),
