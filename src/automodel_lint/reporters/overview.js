@@ -19,37 +19,37 @@ const stateOf = cell => [...cell.classList].find(name => name in states);
 const idsOf = cell => cell.dataset.f ? cell.dataset.f.split(" ") : [];
 const wordsOf = cell => idsOf(cell).length > 1 ? `${idsOf(cell).length} findings, ${states[stateOf(cell)]}` : states[stateOf(cell)];
 
-/* Where a cell stands, for the keyboard and for who cannot see its colour. */
-let current = null;
-rows.forEach((row, y) => cells[y].forEach((cell, x) => {
-  cell.tabIndex = -1;
-  cell.setAttribute("aria-label", wordsOf(cell));
-  for (const link of all("a", cell)) link.tabIndex = -1;
-}));
-function stopAt(cell) {
-  if (current) current.tabIndex = -1;
-  current = cell;
-  cell.tabIndex = 0;
-}
-if (cells.length && cells[0].length) stopAt(cells[0][0]);
+/* Where a cell stands, for the keyboard and for who cannot see its colour. One cell of a table can be reached by Tab. */
 const visible = element => element.offsetParent !== null;
-function step(cell, dx, dy) {
-  let y = rows.indexOf(cell.parentNode), x = cells[y].indexOf(cell);
-  do { x += dx; y += dy; } while (cells[y] && cells[y][x] && !visible(cells[y][x]));
-  return cells[y] && cells[y][x];
-}
 const moves = {ArrowLeft: [-1, 0], ArrowRight: [1, 0], ArrowUp: [0, -1], ArrowDown: [0, 1]};
-matrix.addEventListener("keydown", event => {
-  const cell = event.target.closest("td");
-  if (!cell || !cell.parentNode.dataset.m) return;
-  if (event.key === "Enter" || event.key === " ") { open(cell); event.preventDefault(); return; }
-  let next = null;
-  if (event.key in moves) next = step(cell, ...moves[event.key]);
-  if (event.key === "Home") next = cells[rows.indexOf(cell.parentNode)].find(visible);
-  if (event.key === "End") next = cells[rows.indexOf(cell.parentNode)].filter(visible).pop();
-  if (event.key in moves || event.key === "Home" || event.key === "End") event.preventDefault();
-  if (next) { stopAt(next); next.focus({preventScroll: true}); next.scrollIntoView({block: "nearest", inline: "nearest"}); }
-});
+for (const cell of cells.flat()) cell.setAttribute("aria-label", wordsOf(cell));
+for (const table of all(".matrix, .subjects")) {
+  const grid = all("tbody tr", table).map(row => all("td", row));
+  let current = grid.length && grid[0][0];
+  for (const cell of grid.flat()) { cell.tabIndex = cell === current ? 0 : -1; }
+  for (const link of all("td a", table)) link.tabIndex = -1;
+  table.addEventListener("focusin", event => {
+    const cell = event.target.closest("tbody td");
+    if (!cell) return;
+    current.tabIndex = -1;
+    current = cell;
+    cell.tabIndex = 0;
+  });
+  table.addEventListener("keydown", event => {
+    const cell = event.target.closest("tbody td");
+    if (!cell) return;
+    const [dx, dy] = moves[event.key] ?? [0, 0], row = grid.find(some => some.includes(cell));
+    let y = grid.indexOf(row), x = row.indexOf(cell), next = null;
+    if (event.key === "Enter" || event.key === " ") open(cell);
+    else if (event.key === "Home") next = row.find(visible);
+    else if (event.key === "End") next = row.filter(visible).pop();
+    else if (event.key in moves) {
+      do { x += dx; y += dy; next = grid[y]?.[x]; } while (next && !visible(next));
+    } else return;
+    event.preventDefault();
+    if (next) { next.focus({preventScroll: true}); next.scrollIntoView({block: "nearest", inline: "nearest"}); }
+  });
+}
 
 /* What is said of a cell beside the pointer. */
 const ruleOf = code => byId("c-" + code).dataset;
@@ -97,7 +97,7 @@ document.addEventListener("pointerover", event => {
   const cell = cellAt(event);
   if (cell) show(cell); else hide();
 });
-document.addEventListener("focusin", event => { const cell = cellAt(event); if (cell && cell.matches(":focus-visible")) { stopAt(cell); show(cell); } else hide(); });
+document.addEventListener("focusin", event => { const cell = cellAt(event); if (cell && cell.matches(":focus-visible")) show(cell); else hide(); });
 document.addEventListener("scroll", hide, {capture: true, passive: true});
 
 /* The findings behind a cell, a class or a contract. */
@@ -173,7 +173,7 @@ function openContract(code) {
 document.addEventListener("click", event => {
   if (event.ctrlKey || event.metaKey || event.shiftKey) return;
   const cell = cellAt(event);
-  if (cell) { event.preventDefault(); if (cell.closest(".matrix")) stopAt(cell); open(cell); return; }
+  if (cell) { event.preventDefault(); cell.focus(); open(cell); return; }
   const name = event.target.closest("#matrix tbody th a"), head = event.target.closest(".names th a");
   if (name) { event.preventDefault(); openClass(name.closest("tr").dataset.m); }
   if (head) { event.preventDefault(); openContract(head.parentNode.dataset.code); }
@@ -181,10 +181,6 @@ document.addEventListener("click", event => {
   if (link) detail.close();
   if (event.target === detail) detail.close();
 });
-for (const cell of all(".subjects tbody td")) {
-  cell.tabIndex = 0;
-  cell.addEventListener("keydown", event => { if (event.key === "Enter") open(cell); });
-}
 function reveal() {
   const target = location.hash.length > 1 ? byId(decodeURIComponent(location.hash.slice(1))) : null;
   const fold = target && target.closest("details");
@@ -194,6 +190,7 @@ addEventListener("hashchange", reveal);
 reveal();
 
 /* Filters. */
+document.querySelector(".tools").hidden = false;
 const query = byId("q"), models = byId("models"), contracts = byId("contracts"), only = byId("only"), shown = byId("shown");
 const severities = all(".severity"), texts = rows.map(row => byId("m" + row.dataset.m).dataset.words);
 const kinds = rows.map(row => byId("m" + row.dataset.m).dataset.family);
