@@ -6,7 +6,7 @@ const states = {e: "error", w: "warning", i: "info", s: "silenced", u: "not deci
 const matrix = document.querySelector(".matrix"), tip = byId("tip"), detail = byId("detail");
 const heads = all(".names th", matrix).slice(1), codes = heads.map(head => head.dataset.code);
 const families = codes.map(code => code.slice(0, 4));
-const rows = all("tbody tr", matrix), cells = rows.map(row => all("td", row));
+const rows = all("tbody tr[data-m]", matrix), cells = rows.map(row => all("td", row));
 
 function make(tag, text, kind) {
   const made = document.createElement(tag);
@@ -24,19 +24,19 @@ const visible = element => element.offsetParent !== null;
 const moves = {ArrowLeft: [-1, 0], ArrowRight: [1, 0], ArrowUp: [0, -1], ArrowDown: [0, 1]};
 for (const cell of cells.flat()) cell.setAttribute("aria-label", wordsOf(cell));
 for (const table of all(".matrix, .subjects")) {
-  const grid = all("tbody tr", table).map(row => all("td", row));
+  const grid = all("tbody tr[data-m]", table).map(row => all("td", row));
   let current = grid.length && grid[0][0];
   for (const cell of grid.flat()) { cell.tabIndex = cell === current ? 0 : -1; }
   for (const link of all("td a", table)) link.tabIndex = -1;
   table.addEventListener("focusin", event => {
-    const cell = event.target.closest("tbody td");
+    const cell = event.target.closest("[data-m] td");
     if (!cell) return;
     current.tabIndex = -1;
     current = cell;
     cell.tabIndex = 0;
   });
   table.addEventListener("keydown", event => {
-    const cell = event.target.closest("tbody td");
+    const cell = event.target.closest("[data-m] td");
     if (!cell) return;
     const [dx, dy] = moves[event.key] ?? [0, 0], row = grid.find(some => some.includes(cell));
     let y = grid.indexOf(row), x = row.indexOf(cell), next = null;
@@ -91,7 +91,7 @@ function show(cell) {
 }
 function light(code) { heads.forEach(head => head.classList.toggle("lit", head.dataset.code === code)); }
 function hide() { tip.hidden = true; light(null); }
-const cellAt = event => event.target.closest(".matrix tbody td, .subjects tbody td");
+const cellAt = event => event.target.closest("[data-m] td:is(.matrix td, .subjects td)");
 document.addEventListener("pointerover", event => {
   if (event.pointerType === "touch") return;
   const cell = cellAt(event);
@@ -174,7 +174,7 @@ document.addEventListener("click", event => {
   if (event.ctrlKey || event.metaKey || event.shiftKey) return;
   const cell = cellAt(event);
   if (cell) { event.preventDefault(); cell.focus(); open(cell); return; }
-  const name = event.target.closest("#matrix tbody th a"), head = event.target.closest(".names th a");
+  const name = event.target.closest("#matrix [data-m] th a"), head = event.target.closest(".names th a");
   if (name) { event.preventDefault(); openClass(name.closest("tr").dataset.m); }
   if (head) { event.preventDefault(); openContract(head.parentNode.dataset.code); }
   const link = event.target.closest("dialog a[href^='#']");
@@ -213,6 +213,7 @@ function apply() {
   for (const head of all("[data-family]:is(.matrix thead th, .subjects th, .subjects td, .contracts tbody)")) head.hidden = Boolean(family) && head.dataset.family !== family;
   for (const chip of all(".subjects .chip")) chip.classList.toggle("dim", "ewis".includes(chip.classList[1]) && !wanted.has(chip.classList[1]));
   for (const row of all("tr[data-m]")) row.hidden = !numbers.has(row.dataset.m);
+  for (const head of all("tr.family")) head.hidden = !head.parentNode.querySelector("[data-m]:not([hidden])");
   const everything = numbers.size === rows.length;
   for (const article of articles) {
     const concerned = article.dataset.m.split(" ").filter(Boolean);

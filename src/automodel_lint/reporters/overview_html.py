@@ -184,6 +184,11 @@ class _Page:
         """The families that have more than one class, with how many."""
         return [(name, len(models)) for name, models in self.groups if len(models) > 1]
 
+    def findings_of(self, models: list[Model]) -> list[Told]:
+        """Return the findings that are about some of these classes, each once."""
+        numbers = {model.number for model in models}
+        return [told for told in self.overview.findings if numbers & set(told.models)]
+
     def short(self, family: Family) -> str:
         """Return a word for a family of contracts that fits above few columns."""
         return _SHORT.get(family.prefix, family.title)
