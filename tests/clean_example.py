@@ -18,12 +18,13 @@ from .page_framework import LIBRARY
 CLEAN = ("fir", "spruce", "cedar", "willow", "larch", "juniper", "hawthorn", "hornbeam")
 EXAMPLE = Path(__file__).resolve().parents[1] / "examples" / "acme_automodel"
 MODELS = f"{PACKAGE}/components/models/"
+RECIPES = "examples/lm_train/"
 
 
 @cache
 def whole() -> dict[str, str]:
     """Return the texts of the whole example, clean and faulty models, by path."""
-    files = [EXAMPLE / SETTINGS, *sorted((EXAMPLE / PACKAGE).rglob("*.py"))]
+    files = [EXAMPLE / SETTINGS, *sorted((EXAMPLE / PACKAGE).rglob("*.py")), *sorted(EXAMPLE.rglob("*.yaml"))]
     return {path.relative_to(EXAMPLE).as_posix(): path.read_text(encoding="utf-8") for path in files}
 
 
@@ -36,6 +37,8 @@ def clean() -> dict[str, str]:
 
 
 def _is_faulty(below: str, path: str) -> bool:
+    if path.startswith(RECIPES):
+        return path.removeprefix(RECIPES).partition("/")[0] not in CLEAN
     name, slash, _ = below.partition("/")
     return path.startswith(MODELS) and bool(slash) and name not in (*CLEAN, "common")
 
@@ -98,7 +101,7 @@ def lint(root: Path, library: Path | None = None) -> Report:
 
     What happens to be installed here plays no part.
     """
-    session = Session(Request(paths=[str(root)], select=["NAM"], cache=False))
+    session = Session(Request(paths=[str(root)], select=["NAM"], extend_select=["NAM804"], cache=False))
     session.search_path = [str(library)] if library else []
     return session.run()
 
