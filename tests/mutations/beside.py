@@ -34,7 +34,6 @@ TESTS = [
         (delete(_test("fir")), write("tests/unit_tests/models/fir/conftest.py", TRIES_BOTH)),
         CLASS,
         FIR,
-        UNTRIED,
     ),
     Fault(
         "NAM801",
