@@ -16,10 +16,9 @@ from automodel_lint.domain.checkout import Checkout
 from automodel_lint.domain.plan import Plan, Resolution
 from automodel_lint.domain.recipe_files import recipe_files
 from automodel_lint.findings import Finding, Span, merged
-from automodel_lint.second_process import SecondProcess
+from automodel_lint.processes import Processes
 from automodel_lint.source import Dep, ParseProblem, SourceTree
 
-_APART = ("class:", "recipe:")  # what a second process helps with
 _CLASS = re.compile(rb"^class (\w+)", re.M)
 Progress = Callable[[int, int], None]
 Unit = tuple[str, Callable[[], list[dict[str, Any]]]]
@@ -44,7 +43,7 @@ class Verdict:
 class Engine:
     """Runs the rules over one checkout.
 
-    ``fp32_names`` is what the settings say of intrinsically fp32 tensors; ``apart`` lets a second process help;
+    ``fp32_names`` is what the settings say of intrinsically fp32 tensors; ``apart`` lets other processes help;
     ``known`` is what an earlier run of this process found (see :class:`Cache`); ``memory`` stands in for the cache.
     The rules of ``later`` ask about classes in units of their own (``later:…``). ``asked`` are absolute paths below
     which recipes are looked for, beside the examples. ``classes`` holds the registered classes with their architectures
@@ -74,6 +73,7 @@ class Engine:
         self.classes: dict[Place, tuple[tuple[str, ...], tuple[str, ...]]] = {}
         self._beside: Beside | None = None
         self._asked_for = tuple(asked)
+        self._shared: dict[str, str] = {}  # what another process may compute, with the file that it is about
 
     @cached_property
     def project(self) -> Any:
@@ -92,17 +92,24 @@ class Engine:
     def run(self, progress: Progress | None = None) -> Verdict:
         """Return the verdict on the checkout; kept parts are used where nothing they depend on has changed."""
         units = self.units()
-        second = self._second_process(units)
-        mine, others = [u for u in units if u[0] not in second.keys], [u for u in units if u[0] in second.keys]
-        findings: list[Finding] = []
-        for done, (key, compute) in enumerate(mine):
+        todo = dict(units)
+        processes = self._processes(todo)
+        found: dict[str, list[Finding]] = {}
+
+        def take(key: str) -> None:
             if progress is not None:
-                progress(done * len(units) // len(mine), len(units))
-            findings += self.findings(key, compute)
-        for key, (value, deps) in second.results().items():
+                progress(len(found), len(todo))
+            found[key] = self.findings(key, todo[key])
+
+        for key in processes.mine():
+            take(key)
+        for key in [key for key in todo if key not in processes.keys]:
+            take(key)
+        for key, (value, deps) in processes.results().items():
             self.cache.offer(key, value, deps)
-        for key, compute in others:
-            findings += self.findings(key, compute)
+        for key in [key for key in todo if key not in found]:
+            take(key)
+        findings = [finding for key in todo for finding in found[key]]
         self.cache.save()
         return self.verdict(findings)
 
@@ -142,12 +149,15 @@ class Engine:
     def _recipe_paths(self) -> list[str]:
         return recipe_files(self.checkout, self.tree, self._asked_for)
 
-    def _second_process(self, units: list[Unit]) -> SecondProcess:
-        """Start a second process on half of the classes and recipes that nothing is known of, if that is allowed."""
-        cold = {k: compute for k, compute in units if k.startswith(_APART) and self.cache.missing(k)}
-        if self.apart and cold:
-            self.project  # noqa: B018 - what both need is made before
-        return SecondProcess(self.tree, cold if self.apart else {})
+    def _processes(self, units: dict[str, Callable[[], list[dict[str, Any]]]]) -> Processes:
+        """Start other processes on what nothing is known of, if that is allowed; a package or folder is one piece."""
+        packages: dict[str, dict[str, Callable[[], list[dict[str, Any]]]]] = {}
+        for key, path in self._shared.items() if self.apart else ():
+            if self.cache.missing(key):
+                packages.setdefault(os.path.dirname(path), {})[key] = units[key]
+        if packages:
+            self.project  # noqa: B018 - what all need is made before
+        return Processes(self.tree, sorted(packages.values(), key=len, reverse=True))
 
     def findings(self, key: str, compute: Callable[[], list[dict[str, Any]]]) -> list[Finding]:
         """Return what the rules say about one thing; whatever goes wrong on the way costs that thing only."""
@@ -163,6 +173,7 @@ class Engine:
         """The units of a plan; one class under several names is one thing."""
         classes: dict[Place, tuple[list[str], list[str]]] = {}
         units: dict[str, Callable[[], list[dict[str, Any]]]] = {"registry": self._about_registry}
+        self._shared, self.classes = {}, {}
         for entry in plan.architectures:
             resolution = self._resolution(entry.module, entry.cls)
             for place in resolution.classes:
@@ -179,11 +190,13 @@ class Engine:
         for place, (names, tags) in classes.items():
             archs, marks = self.classes[place] = tuple(dict.fromkeys(names)), tuple(dict.fromkeys(tags))
             for kind in ("class", "later") if self._later else ("class",):
-                units[f"{kind}:{place}:{archs}:{marks}"] = lambda k=kind, p=place, a=archs, m=marks: self._about_class(
-                    k, p, a, m
-                )
+                key = f"{kind}:{place}:{archs}:{marks}"
+                units[key] = lambda k=kind, p=place, a=archs, m=marks: self._about_class(k, p, a, m)
+                self._shared[key] = place[2]
         units |= self._file_units(classes)
-        units |= {f"recipe:{path}:": lambda p=path: self._about_recipe(p) for path in self._recipe_paths}
+        for path in self._recipe_paths:
+            units[f"recipe:{path}:"] = lambda p=path: self._about_recipe(p)
+            self._shared[f"recipe:{path}:"] = self.tree.relative(path)
         return list(units.items())
 
     def _resolution(self, module: str, cls: str) -> Resolution:

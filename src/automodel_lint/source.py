@@ -337,7 +337,7 @@ def parsed(data: bytes) -> ast.Module | ParseProblem:
 def remembered(function: Callable) -> Callable:
     """Memoise a method of an object with a ``tree``, replaying what the first call read to whoever asks again."""
 
-    attribute = f"_memo_{function.__name__}"
+    attribute = f"_memo_{function.__name__}_{id(function)}"  # other modules have functions of the same name
 
     def method(self, *args):  # type: ignore[no-untyped-def]
         memo = self.__dict__.setdefault(attribute, {})

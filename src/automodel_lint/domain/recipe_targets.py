@@ -9,6 +9,7 @@ import re
 from collections.abc import Iterable
 from dataclasses import dataclass, field
 
+from automodel_lint.domain.library_api import torch_methods
 from automodel_lint.domain.project import Project
 from automodel_lint.inference.bindings import FUNCTIONS, collect, dotted, walk_here
 from automodel_lint.inference.classes import Classes
@@ -171,7 +172,7 @@ class RecipeTargets:
                 if isinstance(owner, ClassEntity):
                     members = names.attribute(owner, name)
                     found += [(m, owner) for m in members]
-                    is_open = is_open or (not members and not self._is_closed(library, owner))
+                    is_open = is_open or (not members and not self._lacks(library, owner, name))
                 elif isinstance(owner, ModuleEntity):
                     module = names.module(owner.fqn)
                     inner = self._in_module(names, module, name) if module else []
@@ -189,11 +190,15 @@ class RecipeTargets:
             return UNKNOWN
         return Leads("found", owners)
 
-    def _is_closed(self, library: _Library, cls: ClassEntity) -> bool:
-        """Whether a class surely has no attribute but those of its source."""
+    def _lacks(self, library: _Library, cls: ClassEntity, name: str) -> bool:
+        """Whether a class surely has no attribute of a name that is not in its source."""
         order = library.classes.mro(cls)
-        if not all(isinstance(a, ClassEntity) or a.fqn == "builtins.object" for a in order):
-            return False
+        for ancestor in order:
+            if isinstance(ancestor, ClassEntity) or ancestor.fqn == "builtins.object":
+                continue
+            known = torch_methods(ancestor.fqn)
+            if known is None or name in known:
+                return False
         return "metaclass" not in {k.arg for a in order if isinstance(a, ClassEntity) for k in a.node.keywords}
 
     # -- what is meant ------------------------------------------------------------------------------------------------

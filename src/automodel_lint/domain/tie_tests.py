@@ -11,6 +11,7 @@ from automodel_lint.domain.tie_flag import FLAG
 _NAMED = rf"\b{FLAG}\s*=\s*"
 _QUOTED = rf"""(?:["']{FLAG}["']\s*(?::|\]\s*=)|setattr\([^,\n]+,\s*["']{FLAG}["']\s*,)\s*"""
 _PARAMETRISED = rf"""["']{FLAG}["']\s*,\s*[\[(]"""
+_LOOPED = rf"\b{FLAG}\s+in\b"  # a loop that sets it
 _COMPUTED = r"(?!True\b|False\b|None\b|bool\b|=)[\w.(]"
 
 
@@ -27,7 +28,8 @@ def unbuilt_settings(model: ModelClass) -> list[bool]:
     demanded = {"BOTH": [True, False], "TIED_ONLY": [False], "UNTIED_ONLY": [True]}[policy]
     given: set[bool] = set()
     for path in _files(model, package):
-        if _gives(model, path, _COMPUTED) or model.project.tree.matches(path, _PARAMETRISED):
+        tree = model.project.tree
+        if _gives(model, path, _COMPUTED) or tree.matches(path, _PARAMETRISED) or tree.code_matches(path, _LOOPED):
             return []
         given |= {value for value in demanded if _gives(model, path, rf"{value}\b")}
     if policy == "BOTH":
