@@ -140,6 +140,16 @@ class Engine:
         entity = self.project.class_at(module, qualname, line)
         return None if entity is None else ModelClass(self.project, entity, *self.classes[place])
 
+    def _processes(self, units: dict[str, Callable[[], list[dict[str, Any]]]]) -> Processes:
+        """Start other processes on what nothing is known of, if that is allowed; a folder is one piece."""
+        folders: dict[str, dict[str, Callable[[], list[dict[str, Any]]]]] = {}
+        for key, path in self._shared.items() if self.apart else ():
+            if self.cache.missing(key):
+                folders.setdefault(os.path.dirname(path), {})[key] = units[key]
+        if folders:
+            self.project  # noqa: B018 - what all need is made before
+        return Processes(self.tree, sorted(folders.values(), key=_weight, reverse=True))
+
     @property
     def recipes(self) -> list[str]:
         """The relative paths of the recipes."""
@@ -148,16 +158,6 @@ class Engine:
     @cached_property
     def _recipe_paths(self) -> list[str]:
         return recipe_files(self.checkout, self.tree, self._asked_for)
-
-    def _processes(self, units: dict[str, Callable[[], list[dict[str, Any]]]]) -> Processes:
-        """Start other processes on what nothing is known of, if that is allowed; a package or folder is one piece."""
-        packages: dict[str, dict[str, Callable[[], list[dict[str, Any]]]]] = {}
-        for key, path in self._shared.items() if self.apart else ():
-            if self.cache.missing(key):
-                packages.setdefault(os.path.dirname(path), {})[key] = units[key]
-        if packages:
-            self.project  # noqa: B018 - what all need is made before
-        return Processes(self.tree, sorted(packages.values(), key=len, reverse=True))
 
     def findings(self, key: str, compute: Callable[[], list[dict[str, Any]]]) -> list[Finding]:
         """Return what the rules say about one thing; whatever goes wrong on the way costs that thing only."""
@@ -196,7 +196,7 @@ class Engine:
         units |= self._file_units(classes)
         for path in self._recipe_paths:
             units[f"recipe:{path}:"] = lambda p=path: self._about_recipe(p)
-            self._shared[f"recipe:{path}:"] = self.tree.relative(path)
+            self._shared[f"recipe:{path}:"] = path
         return list(units.items())
 
     def _resolution(self, module: str, cls: str) -> Resolution:
@@ -357,6 +357,11 @@ def static_codes() -> frozenset[str]:
     from automodel_lint.pages import pages
 
     return frozenset(code for code, page in pages().items() if not page.is_probed)
+
+
+def _weight(piece: dict[str, Any]) -> tuple[bool, int]:
+    """What takes long comes first: classes, and of these the folders with many."""
+    return next(iter(piece)).startswith("class:"), len(piece)
 
 
 def completed(findings: Iterable[Finding]) -> list[Finding]:

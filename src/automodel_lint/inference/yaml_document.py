@@ -177,14 +177,11 @@ class Document:
         if raw.tag == _TAG + "str":
             return raw.value
         try:
-            return self._constructor.construct_object(raw) if raw.tag in _SCALARS else self._refused(raw)
+            if raw.tag not in _SCALARS:
+                raise Unloadable(raw.tag)
+            return self._constructor.construct_object(raw)
         except (yaml.YAMLError, ValueError, TypeError, OverflowError, LookupError) as error:
             raise Unloadable(str(error)) from error
-
-    def _refused(self, raw: Any) -> Any:
-        if raw.tag == _MERGE:  # a plain ``<<`` as a value
-            return raw.value
-        raise Unloadable(raw.tag)
 
     def pairs(self, raw: Any) -> Iterable[tuple[Any, Any, bool]]:
         """Return key and value nodes of a mapping, each key once, those that merges bring first."""
@@ -284,8 +281,11 @@ def _problem(document: Document, error: Exception) -> Problem:
 
 def _refusals(document: Document) -> Iterator[Problem]:
     """What parses, and is refused when values are made of it; and keys that a mapping has twice."""
+    merges = {id(key) for raw in document.everything() for key in _keys(raw) if key.tag == _MERGE}
     for raw in document.everything():
-        if raw.tag not in _KNOWN:
+        if raw.tag == _MERGE and id(raw) not in merges:
+            yield Problem("`<<` is no value", document.span(raw))
+        elif raw.tag not in _KNOWN:
             yield Problem(f"the tag `{raw.tag.replace(_TAG, '!!')}` is unknown to `safe_load`", document.span(raw))
         elif isinstance(raw, yaml.MappingNode):
             yield from _faulty_keys(document, raw)
@@ -294,6 +294,10 @@ def _refusals(document: Document) -> Iterator[Problem]:
                 document.construct(raw)
             except Unloadable:
                 yield Problem(f"`{raw.value}` has no value", document.span(raw))
+
+
+def _keys(raw: Any) -> list[Any]:
+    return [key for key, _ in raw.value] if isinstance(raw, yaml.MappingNode) else []
 
 
 def _faulty_keys(document: Document, raw: Any) -> Iterator[Problem]:
