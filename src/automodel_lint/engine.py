@@ -11,6 +11,7 @@ from functools import cached_property
 from typing import Any
 
 from automodel_lint.cache import Cache
+from automodel_lint.domain.beside import Beside, read_beside
 from automodel_lint.domain.checkout import Checkout
 from automodel_lint.domain.plan import Plan, Resolution
 from automodel_lint.domain.recipe_files import recipe_files
@@ -21,6 +22,7 @@ from automodel_lint.source import Dep, ParseProblem, SourceTree
 _CLASS = re.compile(rb"^class (\w+)", re.M)
 Progress = Callable[[int, int], None]
 Unit = tuple[str, Callable[[], list[dict[str, Any]]]]
+Place = tuple[str, str, str, int]  # module, qualified name, relative path and line of a class
 
 
 @dataclass
@@ -44,7 +46,8 @@ class Engine:
     ``fp32_names`` is what the settings say of intrinsically fp32 tensors; ``apart`` lets other processes help;
     ``known`` is what an earlier run of this process found (see :class:`Cache`); ``memory`` stands in for the cache.
     The rules of ``later`` ask about classes in units of their own (``later:…``). ``asked`` are absolute paths below
-    which recipes are looked for, beside the examples.
+    which recipes are looked for, beside the examples. ``classes`` holds the registered classes with their architectures
+    and tags, once the units are known.
     """
 
     def __init__(
@@ -67,9 +70,10 @@ class Engine:
         self._keeps_answers = memory is not None  # on disk they would cost a warm run more than they save a cold one
         self.apart = apart
         self._plan: Plan | None = None
-        self._class_paths: list[str] = []
-        self._shared: dict[str, str] = {}  # what another process may compute, with the file that it is about
+        self.classes: dict[Place, tuple[tuple[str, ...], tuple[str, ...]]] = {}
+        self._beside: Beside | None = None
         self._asked_for = tuple(asked)
+        self._shared: dict[str, str] = {}  # what another process may compute, with the file that it is about
 
     @cached_property
     def project(self) -> Any:
@@ -81,6 +85,8 @@ class Engine:
             project.kept = lambda key, compute: self.cache.get(f"answer:{key}", compute, lambda value: value)
         if self._plan is not None:
             project.adopt(self._plan)
+        if self._beside is not None:
+            project.adopt_beside(self._beside)
         return project
 
     def run(self, progress: Progress | None = None) -> Verdict:
@@ -114,6 +120,9 @@ class Engine:
         )
         if "project" in self.__dict__:
             self.project.adopt(plan)
+        self._beside = read_beside(self.cache.get, self.checkout, self.tree, lambda: self.project)
+        if "project" in self.__dict__:
+            self.project.adopt_beside(self._beside)
         return self._units(plan)
 
     def verdict(self, findings: Iterable[Finding]) -> Verdict:
@@ -121,7 +130,15 @@ class Engine:
         files = sorted(
             self.tree.relative(p) for p in (*self.tree.python_files(self.checkout.package_dir), *self._recipe_paths)
         )
-        return Verdict(merged(findings), self._class_paths, files, static_codes())
+        return Verdict(merged(findings), [path for _, _, path, _ in self.classes], files, static_codes())
+
+    def about_class(self, place: Place) -> Any:
+        """Return a registered class as the thing that rules ask about; ``None`` if the file has changed meanwhile."""
+        from automodel_lint.domain.model_class import ModelClass
+
+        module, qualname, _, line = place
+        entity = self.project.class_at(module, qualname, line)
+        return None if entity is None else ModelClass(self.project, entity, *self.classes[place])
 
     def _processes(self, units: dict[str, Callable[[], list[dict[str, Any]]]]) -> Processes:
         """Start other processes on what nothing is known of, if that is allowed; a folder is one piece."""
@@ -154,9 +171,9 @@ class Engine:
 
     def _units(self, plan: Plan) -> list[Unit]:
         """The units of a plan; one class under several names is one thing."""
-        classes: dict[tuple[str, str, str, int], tuple[list[str], list[str]]] = {}
+        classes: dict[Place, tuple[list[str], list[str]]] = {}
         units: dict[str, Callable[[], list[dict[str, Any]]]] = {"registry": self._about_registry}
-        self._shared = {}
+        self._shared, self.classes = {}, {}
         for entry in plan.architectures:
             resolution = self._resolution(entry.module, entry.cls)
             for place in resolution.classes:
@@ -171,12 +188,11 @@ class Engine:
                 self._about_config(e)
             )
         for place, (names, tags) in classes.items():
-            archs, marks = tuple(dict.fromkeys(names)), tuple(dict.fromkeys(tags))
+            archs, marks = self.classes[place] = tuple(dict.fromkeys(names)), tuple(dict.fromkeys(tags))
             for kind in ("class", "later") if self._later else ("class",):
                 key = f"{kind}:{place}:{archs}:{marks}"
                 units[key] = lambda k=kind, p=place, a=archs, m=marks: self._about_class(k, p, a, m)
                 self._shared[key] = place[2]
-        self._class_paths = [path for _, _, path, _ in classes]
         units |= self._file_units(classes)
         for path in self._recipe_paths:
             units[f"recipe:{path}:"] = lambda p=path: self._about_recipe(p)

@@ -24,8 +24,9 @@ _LIBRARIES = ("transformers", "nemo_automodel")
 class Session:
     """A checkout with its settings, ready to be linted. All paths of the request lie in it.
 
-    ``verdict`` is what all rules say, once it has run. ``known`` is the :meth:`snapshot` of a session on an earlier
-    state of the same files: what that found is used again where nothing has changed, and nothing is kept on disk.
+    ``verdict`` is what all rules say, once it has run, ``selection`` what of that is shown. ``known`` is the
+    :meth:`snapshot` of a session on an earlier state of the same files: what that found is used again where nothing has
+    changed, and nothing is kept on disk.
 
     Raises:
         UsageError, ConfigError, CheckoutNotFound: if what was asked for is not there or not usable.
@@ -33,6 +34,7 @@ class Session:
 
     engine: Engine
     verdict: Verdict
+    selection: Selection
 
     def __init__(self, request: Request, known: dict[str, Any] | None = None):
         self.request, self.known = request, known
@@ -75,7 +77,8 @@ class Session:
         names, asked = self.config.fp32_tensors, self.asked
         self.engine = Engine(self.checkout, tree, outside, kept, names, apart, self.known, asked=asked)
         self.verdict = self.engine.run(progress)
-        report = Selection(self.request, self.config, self.checkout, tree, self.verdict).report()
+        self.selection = Selection(self.request, self.config, self.checkout, tree, self.verdict)
+        report = self.selection.report()
         report.seconds = time.perf_counter() - started
         return report
 

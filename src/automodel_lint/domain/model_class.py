@@ -190,5 +190,17 @@ class ModelClass(ClassThing):
         return bool(policies) and policies <= {"BOTH", "TIED_ONLY"}
 
 
+def registered_classes(project: Project, architectures: tuple[str, ...]) -> list[ModelClass]:
+    """Return the registered classes that answer to some architecture names, each once."""
+    found: dict[ClassEntity, ModelClass] = {}
+    for entry in project.architectures:
+        places = project.resolve(entry.module, entry.cls).classes if entry.key in architectures else ()
+        for module, qualname, _, line in places:
+            entity = project.class_at(module, qualname, line)
+            if entity is not None and entity not in found:
+                found[entity] = ModelClass(project, entity, architectures, entry.tags)
+    return list(found.values())
+
+
 def _named(part: ModuleNode | Tensor) -> tuple[str, str]:
     return part.fqn, part.type_fqn if isinstance(part, ModuleNode) else part.kind
