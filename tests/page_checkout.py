@@ -5,6 +5,7 @@ An example is one section *Bad* or *Good* of a page, or one ``###`` subsection o
     ```python                                    the model file of the checkout below
     ```python title="path/in/the/checkout.py"    another file
     ```toml title="pyproject.toml"               a file of another kind
+    ```yaml                                      a recipe beside that of the checkout
 
 A comment ``# NAM209`` at the end of a line announces a finding on that line; ``# NAM204 NAM206`` announces two and
 ``# NAM208 (warning)`` one whose severity is not the page's own. The comments are taken off before the example is
@@ -26,7 +27,9 @@ from automodel_lint.pages import Page, pages
 from automodel_lint.session import Report, Request, Session
 
 from .page_framework import CHECKOUT, LIBRARY, MODEL
+from .page_recipes import RECIPE
 
+_UNTITLED = {"python": MODEL, "yaml": RECIPE}
 EXTRA = "Also fine"  # a Good example under such a heading has no counterpart in Bad
 
 _FENCE = re.compile(
@@ -87,8 +90,8 @@ def _example(page: Page, section: str, heading: str, text: str) -> Example:
     files: dict[str, str] = {}
     announced: list[Announced] = []
     for block in blocks:
-        path = block["title"] or MODEL
-        if path in files or (block["title"] is None and block["language"] != "python"):
+        path = block["title"] or _UNTITLED.get(block["language"])
+        if path is None or path in files:
             raise BrokenExample(f"{where}: {path} twice, or a file without a title")
         lines = block["text"].splitlines()
         for number, line in enumerate(lines, 1):
@@ -124,7 +127,7 @@ def lay(folder: Path, files: dict[str, str]) -> Path:
 
 def lint(root: Path, library: bool = True) -> Report:
     """Lint a checkout that :func:`lay` has written, with or without the source of the library at hand."""
-    session = Session(Request(paths=[str(root)], select=["NAM"], cache=False))
+    session = Session(Request(paths=[str(root)], select=["NAM"], extend_select=["NAM804"], cache=False))
     session.search_path = [str(root.parent / "library")] if library else []
     return session.run()
 

@@ -6,6 +6,7 @@ import textwrap
 
 from .page_adapters import ADAPTERS
 from .page_experts import EXPERTS
+from .page_recipes import RECIPES
 
 MODEL = "nemo_automodel/components/models/acme/model.py"
 
@@ -17,7 +18,7 @@ def _file(text: str) -> str:
 CHECKOUT: dict[str, str] = {
     **ADAPTERS,
     **EXPERTS,
-    "nemo_automodel/__init__.py": "",
+    **RECIPES,
     "nemo_automodel/_transformers/__init__.py": "",
     "nemo_automodel/_transformers/registry.py": _file(
         '''

@@ -275,6 +275,11 @@ def test_a_tower_named_by_a_text_is_one():
     assert classify(config_of(config)).kind == "multimodal"
 
 
+def test_images_and_sound_make_an_omni_model_whatever_it_is_called():
+    towers = {"vision_config": {"patch_size": 14}, "audio_config": {"num_mel_bins": 80}}
+    assert classify(config_of({"architectures": ["OakForConditionalGeneration"], **towers})).kind == "omni"
+
+
 def test_a_name_is_no_more_than_a_name():
     """Words in the architecture alone make no tower and no experts."""
     assert classify(config_of({"architectures": ["VisionMoeForCausalLM"]})).kind == "dense"

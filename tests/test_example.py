@@ -12,10 +12,12 @@ from automodel_lint.session import Report, Request, Session
 from .conftest import EXAMPLE
 
 CLEAN = ("fir", "spruce", "cedar", "willow", "larch", "juniper", "hawthorn", "hornbeam")
+CLEAN_RECIPES = ("fir", "spruce")
 
 
 def _report() -> Report:
-    return Session(Request(paths=[str(EXAMPLE)], select=["NAM"], cache=False)).run()
+    request = Request(paths=[str(EXAMPLE)], select=["NAM"], extend_select=["NAM804"], ignore=["NAM803"], cache=False)
+    return Session(request).run()
 
 
 def test_every_planted_fault_is_found_and_nothing_else():
@@ -43,6 +45,7 @@ def test_findings_point_at_the_line_to_change():
 
 def test_clean_models_have_no_findings():
     folders = [f"acme_automodel/components/models/{name}/" for name in CLEAN]
+    folders += [f"examples/lm_train/{name}/" for name in CLEAN_RECIPES]
     assert all((EXAMPLE / folder).is_dir() for folder in folders)
     assert not [f for f in _report().findings if f.path.startswith(tuple(folders))]
 
@@ -53,3 +56,12 @@ def test_spans_cover_the_text_they_underline():
         span = finding.span
         assert 1 <= span.column <= len(line) + 1, finding
         assert (span.end_line, span.end_column) >= (span.line, span.column), finding
+
+
+def test_every_model_without_a_recipe_is_named():
+    report = Session(Request(paths=[str(EXAMPLE)], select=["NAM803"], cache=False)).run()
+    with_one = {folder.name for folder in (EXAMPLE / "examples" / "lm_train").iterdir()}
+    assert {f.path.split("/")[3] for f in report.findings}.isdisjoint(with_one)
+    without = {f.symbol for f in report.findings}
+    assert {"CedarForConditionalGeneration", "WillowBidirectionalModel", "YewForCausalLM"} <= without
+    assert len(without) == 17

@@ -41,6 +41,7 @@ class Config:
     baseline: str | None = None
     fail_on: Severity = Severity.WARNING
     cache_dir: str | None = None
+    base_revision: str | None = None
     tiny: dict[str, Any] = field(default_factory=dict)
     text: str = ""
 

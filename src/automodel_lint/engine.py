@@ -11,8 +11,10 @@ from functools import cached_property
 from typing import Any
 
 from automodel_lint.cache import Cache
+from automodel_lint.domain.beside import Beside, read_beside
 from automodel_lint.domain.checkout import Checkout
 from automodel_lint.domain.plan import Plan, Resolution
+from automodel_lint.domain.recipe_files import recipe_files
 from automodel_lint.findings import Finding, Span, merged
 from automodel_lint.processes import Processes
 from automodel_lint.source import Dep, ParseProblem, SourceTree
@@ -20,13 +22,15 @@ from automodel_lint.source import Dep, ParseProblem, SourceTree
 _CLASS = re.compile(rb"^class (\w+)", re.M)
 Progress = Callable[[int, int], None]
 Unit = tuple[str, Callable[[], list[dict[str, Any]]]]
+Place = tuple[str, str, str, int]  # module, qualified name, relative path and line of a class
 
 
 @dataclass
 class Verdict:
     """What all rules say about a checkout, before anything is selected or silenced.
 
-    ``classes`` holds the relative path of each registered class's file, ``files`` those of the package's sources.
+    ``classes`` holds the relative path of each registered class's file, ``files`` those of the package's sources and of
+    the recipes.
     ``codes`` are the rules that looked: of the others nothing can be said, nor that a suppression of them is unused.
     """
 
@@ -41,7 +45,9 @@ class Engine:
 
     ``fp32_names`` is what the settings say of intrinsically fp32 tensors; ``apart`` lets other processes help;
     ``known`` is what an earlier run of this process found (see :class:`Cache`); ``memory`` stands in for the cache.
-    The rules of ``later`` ask about classes in units of their own (``later:…``).
+    The rules of ``later`` ask about classes in units of their own (``later:…``). ``asked`` are absolute paths below
+    which recipes are looked for, beside the examples. ``classes`` holds the registered classes with their architectures
+    and tags, once the units are known.
     """
 
     def __init__(
@@ -55,6 +61,7 @@ class Engine:
         known: dict[str, Any] | None = None,
         memory: Any = None,
         later: frozenset[str] = frozenset(),
+        asked: Iterable[str] = (),
     ):
         self.checkout, self.tree, self.outside, self.fp32_names = checkout, tree, outside, fp32_names
         self.cache = Cache(cache_file, tree, known) if memory is None else memory
@@ -63,7 +70,9 @@ class Engine:
         self._keeps_answers = memory is not None  # on disk they would cost a warm run more than they save a cold one
         self.apart = apart
         self._plan: Plan | None = None
-        self._class_paths: list[str] = []
+        self.classes: dict[Place, tuple[tuple[str, ...], tuple[str, ...]]] = {}
+        self._beside: Beside | None = None
+        self._asked_for = tuple(asked)
         self._shared: dict[str, str] = {}  # what another process may compute, with the file that it is about
 
     @cached_property
@@ -76,6 +85,8 @@ class Engine:
             project.kept = lambda key, compute: self.cache.get(f"answer:{key}", compute, lambda value: value)
         if self._plan is not None:
             project.adopt(self._plan)
+        if self._beside is not None:
+            project.adopt_beside(self._beside)
         return project
 
     def run(self, progress: Progress | None = None) -> Verdict:
@@ -109,22 +120,44 @@ class Engine:
         )
         if "project" in self.__dict__:
             self.project.adopt(plan)
+        self._beside = read_beside(self.cache.get, self.checkout, self.tree, lambda: self.project)
+        if "project" in self.__dict__:
+            self.project.adopt_beside(self._beside)
         return self._units(plan)
 
     def verdict(self, findings: Iterable[Finding]) -> Verdict:
         """Return what is found about all units as one verdict."""
-        files = sorted(self.tree.relative(p) for p in self.tree.python_files(self.checkout.package_dir))
-        return Verdict(merged(findings), self._class_paths, files, static_codes())
+        files = sorted(
+            self.tree.relative(p) for p in (*self.tree.python_files(self.checkout.package_dir), *self._recipe_paths)
+        )
+        return Verdict(merged(findings), [path for _, _, path, _ in self.classes], files, static_codes())
+
+    def about_class(self, place: Place) -> Any:
+        """Return a registered class as the thing that rules ask about; ``None`` if the file has changed meanwhile."""
+        from automodel_lint.domain.model_class import ModelClass
+
+        module, qualname, _, line = place
+        entity = self.project.class_at(module, qualname, line)
+        return None if entity is None else ModelClass(self.project, entity, *self.classes[place])
 
     def _processes(self, units: dict[str, Callable[[], list[dict[str, Any]]]]) -> Processes:
-        """Start other processes on the classes that nothing is known of, if that is allowed; a package is one piece."""
-        packages: dict[str, dict[str, Callable[[], list[dict[str, Any]]]]] = {}
+        """Start other processes on what nothing is known of, if that is allowed; a folder is one piece."""
+        folders: dict[str, dict[str, Callable[[], list[dict[str, Any]]]]] = {}
         for key, path in self._shared.items() if self.apart else ():
             if self.cache.missing(key):
-                packages.setdefault(os.path.dirname(path), {})[key] = units[key]
-        if packages:
+                folders.setdefault(os.path.dirname(path), {})[key] = units[key]
+        if folders:
             self.project  # noqa: B018 - what all need is made before
-        return Processes(self.tree, sorted(packages.values(), key=len, reverse=True))
+        return Processes(self.tree, sorted(folders.values(), key=_weight, reverse=True))
+
+    @property
+    def recipes(self) -> list[str]:
+        """The relative paths of the recipes."""
+        return [self.tree.relative(path) for path in self._recipe_paths]
+
+    @cached_property
+    def _recipe_paths(self) -> list[str]:
+        return recipe_files(self.checkout, self.tree, self._asked_for)
 
     def findings(self, key: str, compute: Callable[[], list[dict[str, Any]]]) -> list[Finding]:
         """Return what the rules say about one thing; whatever goes wrong on the way costs that thing only."""
@@ -138,9 +171,9 @@ class Engine:
 
     def _units(self, plan: Plan) -> list[Unit]:
         """The units of a plan; one class under several names is one thing."""
-        classes: dict[tuple[str, str, str, int], tuple[list[str], list[str]]] = {}
+        classes: dict[Place, tuple[list[str], list[str]]] = {}
         units: dict[str, Callable[[], list[dict[str, Any]]]] = {"registry": self._about_registry}
-        self._shared = {}
+        self._shared, self.classes = {}, {}
         for entry in plan.architectures:
             resolution = self._resolution(entry.module, entry.cls)
             for place in resolution.classes:
@@ -155,13 +188,15 @@ class Engine:
                 self._about_config(e)
             )
         for place, (names, tags) in classes.items():
-            archs, marks = tuple(dict.fromkeys(names)), tuple(dict.fromkeys(tags))
+            archs, marks = self.classes[place] = tuple(dict.fromkeys(names)), tuple(dict.fromkeys(tags))
             for kind in ("class", "later") if self._later else ("class",):
                 key = f"{kind}:{place}:{archs}:{marks}"
                 units[key] = lambda k=kind, p=place, a=archs, m=marks: self._about_class(k, p, a, m)
                 self._shared[key] = place[2]
-        self._class_paths = [path for _, _, path, _ in classes]
         units |= self._file_units(classes)
+        for path in self._recipe_paths:
+            units[f"recipe:{path}:"] = lambda p=path: self._about_recipe(p)
+            self._shared[f"recipe:{path}:"] = path
         return list(units.items())
 
     def _resolution(self, module: str, cls: str) -> Resolution:
@@ -271,6 +306,12 @@ class Engine:
         relative = self.tree.relative(folder)
         return self._asked(lambda: ModelPackage(self.project, folder, names), f"{relative}/__init__.py", relative)
 
+    def _about_recipe(self, path: str) -> list[dict[str, Any]]:
+        from automodel_lint.domain.recipe import Recipe
+
+        relative = self.tree.relative(path)
+        return self._asked(lambda: Recipe(self.project, path), relative, relative)
+
     # -- rules ----------------------------------------------------------------------------------------------------
 
     def _asked(self, make: Callable[[], Any], path: str, name: str) -> list[dict[str, Any]]:
@@ -316,6 +357,11 @@ def static_codes() -> frozenset[str]:
     from automodel_lint.pages import pages
 
     return frozenset(code for code, page in pages().items() if not page.is_probed)
+
+
+def _weight(piece: dict[str, Any]) -> tuple[bool, int]:
+    """What takes long comes first: classes, and of these the folders with many."""
+    return next(iter(piece)).startswith("class:"), len(piece)
 
 
 def completed(findings: Iterable[Finding]) -> list[Finding]:

@@ -24,8 +24,9 @@ _LIBRARIES = ("transformers", "nemo_automodel")
 class Session:
     """A checkout with its settings, ready to be linted. All paths of the request lie in it.
 
-    ``verdict`` is what all rules say, once it has run. ``known`` is the :meth:`snapshot` of a session on an earlier
-    state of the same files: what that found is used again where nothing has changed, and nothing is kept on disk.
+    ``verdict`` is what all rules say, once it has run, ``selection`` what of that is shown. ``known`` is the
+    :meth:`snapshot` of a session on an earlier state of the same files: what that found is used again where nothing has
+    changed, and nothing is kept on disk.
 
     Raises:
         UsageError, ConfigError, CheckoutNotFound: if what was asked for is not there or not usable.
@@ -33,6 +34,7 @@ class Session:
 
     engine: Engine
     verdict: Verdict
+    selection: Selection
 
     def __init__(self, request: Request, known: dict[str, Any] | None = None):
         self.request, self.known = request, known
@@ -57,6 +59,12 @@ class Session:
         return locate(self.request.paths[0], self.config.package)
 
     @property
+    def asked(self) -> list[str]:
+        """The paths below which recipes are looked for: what was asked for by name, and is not the whole checkout."""
+        paths = {*map(os.path.abspath, self.request.paths), *(self.request.only or ())}
+        return sorted(path for path in paths if not self.checkout.holds_package(path))
+
+    @property
     def python(self) -> str:
         """The interpreter that has the project's dependencies."""
         return _interpreter(self.request.python or self.config.python, self.config) or sys.executable
@@ -66,9 +74,11 @@ class Session:
         started = time.perf_counter()
         tree, outside = self._tree(), self._outside()
         kept, apart = self._cache_file(outside), self.request.apart
-        self.engine = Engine(self.checkout, tree, outside, kept, self.config.fp32_tensors, apart, self.known)
+        names, asked = self.config.fp32_tensors, self.asked
+        self.engine = Engine(self.checkout, tree, outside, kept, names, apart, self.known, asked=asked)
         self.verdict = self.engine.run(progress)
-        report = Selection(self.request, self.config, self.checkout, tree, self.verdict).report()
+        self.selection = Selection(self.request, self.config, self.checkout, tree, self.verdict)
+        report = self.selection.report()
         report.seconds = time.perf_counter() - started
         return report
 

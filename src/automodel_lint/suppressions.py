@@ -16,7 +16,7 @@ from dataclasses import dataclass, field
 from automodel_lint.findings import Finding, Span
 from automodel_lint.remedies.suppression import without_codes
 from automodel_lint.repairs import Repair
-from automodel_lint.source import SourceTree, decoded
+from automodel_lint.source import SourceTree, decoded, split_lines
 
 _NOQA = re.compile(r"# noqa(?::[\s]?(?P<codes>(?:[A-Z]+[0-9]+(?:[,\s]+)?)+))?", re.I)  # flake8's own
 _OWN = re.compile(r"#\s*automodel-lint:\s*ignore(?:\[(?P<codes>[^\]]*)\])?")
@@ -25,13 +25,14 @@ _FILE = re.compile(r"# flake8[:=]\s*noqa(?::\s?(?P<codes>(?:[A-Z]+[0-9]+(?:[,\s]
 
 @dataclass
 class Comment:
-    """One suppressing comment: the codes it names (none means all), the lines it works on, where it stands."""
+    """One suppressing comment: the codes it names (none means all), the lines it works on, where it stands, and why."""
 
     codes: tuple[str, ...]
     first: int
     last: int
     span: Span
     own: bool = False
+    reason: str = ""
     used: set[str] = field(default_factory=set)
 
     def covers(self, finding: Finding) -> bool:
@@ -56,6 +57,10 @@ class Suppressions:
         """Tell whether some comment silences a finding (every one that does is marked as used)."""
         return any([comment.covers(finding) for comment in self.comments]) or self.everything
 
+    def reason(self, finding: Finding) -> str:
+        """Return the reason that a comment which silences a finding gives; empty if none does."""
+        return next((c.reason for c in self.comments if c.reason and c.covers(finding)), "")
+
 
 _OURS = re.compile(rb"noqa[^\n]*NAM[0-9]", re.I)
 _BLANKET = re.compile(rb"# noqa(?!:\s?[A-Z]+[0-9])|# flake8[:=]\s*noqa", re.I)
@@ -73,8 +78,10 @@ def may_suppress(data: bytes, has_findings: bool) -> bool:
     return any(word in data for word in (b"noqa", b"NOQA", b"NoQA")) and bool(_OURS.search(data))
 
 
-def read(data: bytes) -> Suppressions:
-    """Find the suppressing comments in source text. Text that cannot be tokenized has those up to the fault."""
+def read(data: bytes, path: str = "") -> Suppressions:
+    """Find the suppressing comments in a file's text. Python that cannot be tokenized has those up to the fault."""
+    if path.endswith((".yaml", ".yml")):
+        return _in_yaml(decoded(data))
     reader = _Reader(decoded(data))
     try:
         for token in tokenize.generate_tokens(io.StringIO(reader.text).readline):
@@ -82,6 +89,31 @@ def read(data: bytes) -> Suppressions:
     except (tokenize.TokenError, SyntaxError):
         pass
     return Suppressions(reader.found, reader.everything)
+
+
+def _in_yaml(text: str) -> Suppressions:
+    """Find the suppressing comments of a YAML file; one alone on its line is about the next line that is none."""
+    from automodel_lint.inference.yaml_document import comments
+
+    found, everything, waiting = [], False, []
+    lines = split_lines(text)
+    by_line = {span.line: (comment, span) for comment, span in comments(text)}
+    for number, line in enumerate(lines, 1):
+        comment, span = by_line.get(number, ("", Span()))
+        alone = bool(comment) and not line[: span.column - 1].strip()
+        if line.strip() and not alone and not line.lstrip().startswith("#"):
+            for one in waiting:
+                one.last = number
+            waiting = []
+        whole, own, noqa = (pattern.search(comment) for pattern in (_FILE, _OWN, _NOQA))
+        if whole and alone:
+            everything = everything or not whole["codes"]
+            found += [Comment(_split(whole["codes"]), 1, len(lines), span)] if whole["codes"] else []
+        elif own or noqa:
+            one = Comment(_split((own or noqa)["codes"] or ""), number, number, span, own=bool(own))  # type: ignore[index]
+            found.append(one)
+            waiting += [one] if own and alone else []
+    return Suppressions(found, everything)
 
 
 class _Reader:
@@ -142,7 +174,8 @@ class _Reader:
             return
         own = _OWN.search(token.string)
         if own:
-            comment = Comment(_split(own["codes"] or ""), first, last, span, own=True)
+            reason = token.string[own.end() :].partition("#")[0].strip()
+            comment = Comment(_split(own["codes"] or ""), first, last, span, own=True, reason=reason)
             self.found.append(comment)
             if alone:
                 comment.first, comment.last = first, first

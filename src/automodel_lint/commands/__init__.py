@@ -20,6 +20,7 @@ COMMANDS = {
     "init": "write the settings of a project",
     "new": "write the skeleton of a model package for a config.json",
     "probe": "construct and run each model, tiny and on the CPU, and report what only shows then",
+    "report": "show every registered class against every contract, as a page or as data",
     "rules": "list the rules",
     "server": "run the language server for an editor",
     "tree": "show the modules, parameters and buffers that a model constructs",

@@ -51,6 +51,7 @@ def report_options(command: Callable[..., Any]) -> Callable[..., Any]:
 @report_options
 @click.option("--show-files", is_flag=True, help="List the files that would be linted.")
 @click.option("--stdin-filename", metavar="PATH", help="Lint standard input as the content of PATH.")
+@click.option("--base-revision", metavar="REV", help="Recipes are new that this revision of git does not have.")
 @click.option("--force-exclude", is_flag=True, help="Leave excluded files out even if they are named.")
 @click.option("--no-cache", is_flag=True, help="Neither read nor write the verdict cache.")
 @click.option("--fix", is_flag=True, help="Repair what can be repaired without changing what the code does.")
@@ -117,6 +118,7 @@ def _request(paths: tuple[str, ...], options: dict[str, Any]) -> Request:
         force_exclude=options["force_exclude"],
         cache=not options["no_cache"],
         apart=True,
+        base_revision=options["base_revision"],
     )
     name = options["stdin_filename"]
     if paths and options["installed"]:

@@ -173,20 +173,17 @@ class Draft:
             raise NotEditable(f"it is not valid Python: {error}") from error
 
     def check_like(self, before: Draft) -> None:
-        """See that the text can be read as that of ``before`` can: as Python, else as TOML (a ``pyproject.toml``).
+        """See that the text can be read as that of ``before`` can: as Python, as TOML, or as YAML, whatever that is.
 
         Raises:
             NotEditable: if it cannot.
         """
-        from automodel_lint import toml
-
         try:
             assert before.syntax is not None
         except NotEditable:
-            try:
-                toml.loads(self.text)
-            except toml.TOMLDecodeError as error:
-                raise NotEditable(f"it is neither Python nor TOML: {error}") from error
+            reads = _is_toml if _is_toml(before.text) else _is_yaml
+            if not reads(self.text):
+                raise NotEditable("it is neither Python nor what it was before") from None
             return
         assert self.syntax is not None
 
@@ -292,3 +289,23 @@ class Draft:
     def comments(self) -> list[str]:
         """Return the texts of all comments, in order."""
         return [token.string for token in self.tokens if token.type == tokenize.COMMENT]
+
+
+def _is_toml(text: str) -> bool:
+    from automodel_lint import toml
+
+    try:
+        toml.loads(text)
+    except toml.TOMLDecodeError:
+        return False
+    return True
+
+
+def _is_yaml(text: str) -> bool:
+    import yaml
+
+    try:
+        yaml.compose(text, Loader=yaml.SafeLoader)
+    except (yaml.YAMLError, RecursionError):
+        return False
+    return True

@@ -14,6 +14,7 @@ from automodel_lint.request import Request
 from automodel_lint.session import Session
 
 _NEVER = ("NAM000", "NAM001", "NAM002", "NAM003")  # about the run, a comment or the settings: no comment silences them
+_UNREADABLE = ("NAM814",)  # of a file whose text may be anything at that place
 _NOQA = re.compile(r"# noqa:\s?[A-Z]+[0-9]+(?:[,\s]+[A-Z]+[0-9]+)*", re.I)
 
 
@@ -47,18 +48,28 @@ def _commented(data: bytes, findings: list[Finding], reason: str) -> bytes:
 
 def can_be_ignored(finding: Finding) -> bool:
     """Tell whether a comment can silence a finding."""
-    return finding.code not in _NEVER and finding.path.endswith(".py")
+    if _is_python(finding):
+        return finding.code not in _NEVER
+    return finding.path.endswith((".yaml", ".yml")) and finding.code not in (*_NEVER, *_UNREADABLE)
+
+
+def _is_python(finding: Finding) -> bool:
+    return finding.path.endswith(".py")
 
 
 def ignoring(draft: Draft, findings: Iterable[Finding], reason: str) -> list[Change]:
     """Return the comment lines, each above a line with findings, that silence these for a reason.
+
+    In a file that is no Python, what stands on the line must begin there, as every key of a recipe does.
 
     Raises:
         NotEditable: if the file cannot be tokenized.
     """
     codes: dict[int, list[str]] = {}
     for finding in findings:
-        codes.setdefault(_above(draft, finding.span.line), []).append(finding.code)
+        line = finding.span.line
+        offset = _above(draft, line) if _is_python(finding) else draft.starts[line - 1]
+        codes.setdefault(offset, []).append(finding.code)
     changes = []
     for offset, found in codes.items():
         names = ", ".join(dict.fromkeys(sorted(found)))
@@ -73,7 +84,8 @@ def with_noqa(draft: Draft, finding: Finding) -> Change:
     Raises:
         NotEditable: if the file cannot be tokenized.
     """
-    end = _end_of_line(draft, draft.line_end(draft.starts[finding.span.line - 1]))
+    end = draft.line_end(draft.starts[finding.span.line - 1])
+    end = _end_of_line(draft, end) if _is_python(finding) else end
     there = _NOQA.search(draft.text, draft.line_start(end), end)
     if there is not None:
         return Change(there.end(), there.end(), f",{finding.code}")

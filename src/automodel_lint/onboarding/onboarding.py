@@ -23,6 +23,7 @@ _NEWER = {
     "NAM201": "TieSupport",
     "NAM208": "TieSupport",
     "NAM805": "TieSupport",
+    "NAM301": "query_capabilities",
     "NAM401": "_keep_in_fp32_modules_strict",
     "NAM703": "_pp_keep_self_forward",
 }

@@ -10,7 +10,7 @@ from automodel_lint.onboarding.declarations import declarations, precision
 from automodel_lint.onboarding.kind import ENCODER, MULTIMODAL, OMNI
 from automodel_lint.onboarding.naming import Names
 from automodel_lint.onboarding.nearest import Near
-from automodel_lint.onboarding.step import DOCS, FILES, IF, RECIPE, REGISTRATION, TESTS, TO_DO, Step, several
+from automodel_lint.onboarding.step import DOCS, DONE, FILES, IF, RECIPE, REGISTRATION, TESTS, TO_DO, Step, several
 from automodel_lint.onboarding.surroundings import BUILT_IN, NEEDED, NOT_NEEDED, REGISTERED, Surroundings
 
 _MAPPING, _CONFIGS = "MODEL_ARCH_MAPPING", "_CUSTOM_CONFIG_REGISTRATIONS"
@@ -44,7 +44,12 @@ def plan_of(
 def _of_diffusers(found: Classification) -> tuple[Step, ...]:
     name = found.architecture or "the model"
     return (
-        Step(FILES, TO_DO, f"no model package for `{name}`", "a model of diffusers is loaded through diffusers itself"),
+        Step(
+            FILES,
+            DONE,
+            f"no model package is needed for `{name}`",
+            "a model of diffusers is loaded through diffusers itself",
+        ),
         Step(
             RECIPE,
             TO_DO,
@@ -144,7 +149,7 @@ def _registration(found: Classification, around: Surroundings, names: Names, reg
     name = found.architecture
     if entry is not None:
         why = f"{entry.path}:{entry.span.line}: `{entry.module}:{entry.cls}`"
-        yield Step(REGISTRATION, "done", f"`{name}` is in `{_MAPPING}`", why, path=entry.path)
+        yield Step(REGISTRATION, DONE, f"`{name}` is in `{_MAPPING}`", why, path=entry.path)
     elif name is not None:
         tag = ', {"retrieval"}' if found.is_(ENCODER) else ""
         what = f'add `"{name}": ("{names.module}.model", "{names.cls or name}"{tag})` to `{_MAPPING}`'
@@ -159,7 +164,7 @@ def _registration(found: Classification, around: Surroundings, names: Names, reg
         what = f'add `"{found.model_type}": ("{names.module}.config", "{cls}")` to `{_CONFIGS}`'
         yield Step(REGISTRATION, TO_DO, what, own.reason, path=registry, rule="NAM108")
     elif own.status == REGISTERED:
-        yield Step(REGISTRATION, "done", f"`{found.model_type}` is in `{_CONFIGS}`", own.reason, path=registry)
+        yield Step(REGISTRATION, DONE, f"`{found.model_type}` is in `{_CONFIGS}`", own.reason, path=registry)
     if own.nested and own.status != REGISTERED:
         kinds = several([f"`{field.value}` ({field.path})" for field in own.nested])
         why = "nothing registered or built in reads them"

@@ -22,12 +22,15 @@ class Registered:
 
     Attributes:
         model: the class.
-        config: the class of its config, if that can be told.
     """
 
     def __init__(self, model: ModelClass):
         self.model = model
-        self.config: ClassEntity | None = constructed_with(model)[0]
+
+    @cached_property
+    def config(self) -> ClassEntity | None:
+        """The class of its config, if that can be told."""
+        return constructed_with(self.model)[0]
 
     @property
     def package(self) -> str:

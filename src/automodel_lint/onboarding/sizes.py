@@ -180,7 +180,7 @@ def _reason_against(
         needed["intermediate size"] = sizes.intermediate
     missing = [name for name, field in needed.items() if field is None or not field.value]
     if missing:
-        return f"not stated: {', '.join(missing)}"
+        return f"the config does not state: {', '.join(missing)}"
     if layout.has(RECURRENT, PARALLEL):
         return "layers with recurrence have matrices that the config does not give"
     names = {component.name for component in components}

@@ -17,6 +17,7 @@ from automodel_lint.integrations.language_server.files import Files, LiveTree
 from automodel_lint.integrations.language_server.memory import Memory
 from automodel_lint.integrations.language_server.moves import Move
 from automodel_lint.request import Request
+from automodel_lint.rules import late_codes
 from automodel_lint.selection import Selection
 from automodel_lint.session import Session
 from automodel_lint.source import decoded
@@ -33,11 +34,6 @@ class Outcome:
     exact: frozenset[str]
 
 
-# What takes long to be asked about a class: shown a moment after the rest.
-LATER = frozenset(
-    "NAM113 NAM409 NAM501 NAM502 NAM503 NAM504 NAM505 NAM506 NAM507 NAM508 NAM509 NAM510 NAM512 NAM513 NAM603 "
-    "NAM704 NAM705 NAM714".split()
-)
 Early = Callable[[Outcome], None]
 
 
@@ -62,7 +58,7 @@ class Live:
 
     def __init__(self) -> None:
         self.files = Files()
-        self.memory = Memory(LATER)
+        self.memory = Memory(late_codes())
         self._screen = Screen(self.files)
         self._about: tuple[Any, ...] = ()
         self._last: dict[str, bytes] = {}
@@ -91,7 +87,7 @@ class Live:
         kept = session._cache_file(outside)
         about = (session.checkout, tuple(outside), repr(session.config.fp32_tensors))
         if self._about != about:
-            self.memory, self._about, self._last, self._is_saved = Memory(LATER), about, {}, False
+            self.memory, self._about, self._last, self._is_saved = Memory(late_codes()), about, {}, False
             self.memory.load(cache.read(kept))
         self.memory.begin(tree)
         now = tree.overlay
@@ -116,8 +112,10 @@ class _Run:
 
     def __init__(self, memory: Memory, session: Session, buffers: Buffers, tree: LiveTree):
         self.memory, self.session, self.buffers, self.tree = memory, session, buffers, tree
-        names = session.config.fp32_tensors
-        self.engine = Engine(session.checkout, tree, session._outside(), None, names, memory=memory, later=LATER)
+        names, asked = session.config.fp32_tensors, session.asked
+        self.engine = Engine(
+            session.checkout, tree, session._outside(), None, names, memory=memory, later=late_codes(), asked=asked
+        )
 
     def outcome(self, edited: str, early: Early) -> Outcome:
         """Ask what has changed; what the edited file is about first."""
@@ -139,8 +137,9 @@ class _Run:
         return [replace(Finding.from_json(data), repair=None) for data in self.memory.last(key) or ()]
 
     def _shown(self, parts: Iterable[list[Finding]], exact: frozenset[str]) -> Outcome:
-        problems = [p for path in self.buffers.broken if (p := self.buffers.problem(path, self.tree.relative(path)))]
-        verdict = self.engine.verdict([*(f for part in parts for f in part), *completed(problems)])
+        problems = self.buffers.problems(self.tree.relative, self.engine.recipes)
+        known = [f for part in parts for f in part if not self.buffers.says(f, self.tree.absolute(f.path))]
+        verdict = self.engine.verdict([*known, *completed(problems)])
         session = self.session
         report = Selection(session.request, session.config, session.checkout, self.tree, verdict).report()
         found: dict[str, list[Finding]] = {path: [] for path in session.request.only or ()}
@@ -153,7 +152,7 @@ class _Run:
 
     def _on_screen(self, path: str, finding: Finding) -> Finding | None:
         move = self.buffers.moves.get(path)
-        if move is None or (finding.code == "NAM002" and path in self.buffers.broken):
+        if move is None or self.buffers.says(finding, path):
             return finding
         span = move.span(finding.span)
         return None if span is None else replace(finding, span=span, repair=None)

@@ -24,7 +24,13 @@ from automodel_lint.integrations.language_server.schedule import Schedule
 from automodel_lint.integrations.language_server.settings import SECTION, BadSetting, Settings
 
 SETTINGS_FILES = ("automodel-lint.toml", "pyproject.toml")
-WATCHED = ("**/*.py", *(f"**/{name}" for name in SETTINGS_FILES), "**/automodel-lint-baseline.json")
+WATCHED = (
+    "**/*.py",
+    "**/*.yaml",
+    "**/*.yml",
+    *(f"**/{name}" for name in SETTINGS_FILES),
+    "**/automodel-lint-baseline.json",
+)
 _PATIENCE = 3.0  # seconds that a request waits for the verdict on what was just typed
 
 
@@ -87,7 +93,7 @@ class Server(LanguageServer):
         found = []
         for document in self.workspace.text_documents.values():
             path = to_fs_path(document.uri) if document.uri.startswith("file:") else None
-            if path is not None and path.endswith((".py", ".toml")):
+            if path is not None and path.endswith((".py", ".toml", ".yaml", ".yml")):
                 found.append(Document(document.uri, path, document.version, document.source))
         return found
 

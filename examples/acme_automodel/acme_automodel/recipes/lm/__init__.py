@@ -1,0 +1,5 @@
+"""Recipes for language models."""
+
+from acme_automodel.recipes.lm.train import TrainLanguageModelRecipe
+
+__all__ = ["TrainLanguageModelRecipe"]
