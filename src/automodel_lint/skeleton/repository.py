@@ -78,9 +78,10 @@ def _has(design: Design, fqn: str) -> bool:
 
 def _documentation(design: Design, hf_id: str, recipe: str) -> dict[str, tuple[bytes | None, str]]:
     kind = "vlm" if design.multimodal else "llm"
-    index = next((p for ext in ("mdx", "md") if _exists(design, p := f"{_COVERAGE}/{kind}/index.{ext}")), None)
+    pages = [f"{_COVERAGE}/{inside}index.{ext}" for inside in (f"{kind}/", "") for ext in ("mdx", "md")]
+    index = next((page for page in pages if _exists(design, page)), None)
     if index is None:
-        design.remarks.append(f"no page of documentation: the checkout has no {_COVERAGE}/{kind}/index.md")
+        design.remarks.append(f"no page of documentation: the checkout has no {_COVERAGE}/index.md")
         return {}
     old = _read(design, index)
     words = {"arch": design.arch, "hf_id": hf_id, "title": design.prefix}
