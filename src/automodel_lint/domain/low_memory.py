@@ -42,6 +42,14 @@ def claim(model: ModelClass | LooseAdapter, adapter: Adapter | Alone) -> Claim |
     return None
 
 
+def is_asked_about(model: ModelClass | LooseAdapter, adapter: Adapter | Alone) -> bool:
+    """Tell whether the framework, or what an adapter derives from, knows the claim at all; what is not seen may."""
+    checkout = model.project.checkout
+    base = os.path.join(checkout.package_dir, "components", "checkpoint", "state_dict_adapter.py")
+    known = [model.project.tree.holds(base, flag.encode()) for flag in FLAGS if model.project.tree.exists(base)]
+    return any(known) or not known or bool(decisions(model, adapter))
+
+
 def decisions(model: ModelClass | LooseAdapter, adapter: Adapter | Alone) -> list[Member]:
     """Return what the code of models says about the claim: a flag, or a property that decides it."""
     names = [name for flag in FLAGS for name in (flag, flag.strip("_"))] if adapter.entity is not None else []

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from automodel_lint.domain.adapter import Adapter, has_unknown_adapter
-from automodel_lint.domain.low_memory import claim, claim_tests, decisions
+from automodel_lint.domain.low_memory import claim, claim_tests, decisions, is_asked_about
 from automodel_lint.domain.model_class import ModelClass
 from automodel_lint.domain.model_config import constructed_with
 from automodel_lint.domain.reference import reference_tree
@@ -135,7 +135,10 @@ def checkpoint_cost(subject: Subject) -> Iterator[Evidence]:
 )
 def low_memory(subject: Subject) -> Iterator[Evidence]:
     model, silent = subject.model, []
-    for found in _known_adapters(subject):
+    adapters = _known_adapters(subject)
+    if not any(is_asked_about(model, found) for found in adapters):
+        raise NotApplicable("this release of the framework asks no adapter for it")
+    for found in adapters:
         own = decisions(model, found)
         tests = list(claim_tests(model, found))
         for member in own:

@@ -21,7 +21,7 @@ from automodel_lint.onboarding.built import towers
 from automodel_lint.onboarding.checklist import box
 from automodel_lint.onboarding.checklist.answers import Evidence, NotApplicable, NotDecidable
 from automodel_lint.onboarding.checklist.boxes.package import own_layers
-from automodel_lint.onboarding.checklist.boxes.tying import NO_HEAD
+from automodel_lint.onboarding.checklist.boxes.tying import NO_HEAD, NO_POLICY, OLD_RELEASE
 from automodel_lint.onboarding.checklist.subject import Subject
 
 UNREGISTERED = "recipes and pages are told by registered architectures"
@@ -75,7 +75,7 @@ def tie_tests(subject: Subject) -> Iterator[Evidence]:
     if not model.owns_causal_head:
         raise NotApplicable(NO_HEAD)
     if model.tie_policy is None:
-        raise NotDecidable("the tie policy is not known")
+        raise NotDecidable(NO_POLICY) if model.project.knows("TieSupport") else NotApplicable(OLD_RELEASE)
     _modules(subject)
     yield from _naming(subject, FLAG, f"names `{FLAG}`", beside=model.name)
 

@@ -14,6 +14,8 @@ from automodel_lint.onboarding.checklist.answers import Evidence, NotApplicable,
 from automodel_lint.onboarding.checklist.subject import Subject
 
 NO_HEAD = "it owns no causal language-model head"
+NO_POLICY = "the tie policy is not known"
+OLD_RELEASE = "this release of the framework has no tie policies"
 
 
 @box(
@@ -53,7 +55,7 @@ def _refused(subject: Subject) -> Iterator[Evidence]:
 def _demand(model: ModelClass, has_policy: bool, has_guard: bool) -> None:
     """What no rule reports and no evidence shows is open, or older than the contract."""
     if not model.project.knows("TieSupport"):
-        raise NotApplicable("this release of the framework has no tie policies")
+        raise NotApplicable(OLD_RELEASE)
     if not has_policy:
         raise NotDecidable("a base without source at hand may declare the policy")
     if not has_guard:
@@ -71,9 +73,10 @@ def tied_weights(subject: Subject) -> Iterator[Evidence]:
     model = subject.model
     if not model.owns_causal_head:
         raise NotApplicable(NO_HEAD)
-    if model.tie_policies is None:
-        raise NotDecidable("the tie policy is not known")
-    if not model.ties:
+    has_policies = model.project.knows("TieSupport")
+    if model.tie_policies is None and (has_policies or not model.defines(KEYS)):
+        raise NotDecidable(NO_POLICY) if has_policies else NotApplicable(OLD_RELEASE)
+    if not model.ties and has_policies:
         yield from subject.also_ran("NAM903", "NAM904")
         raise NotApplicable("its head is never tied")
     for name in (KEYS, "tie_weights"):
