@@ -19,6 +19,8 @@ CLEAN = ("fir", "spruce", "cedar", "willow", "larch", "juniper", "hawthorn", "ho
 EXAMPLE = Path(__file__).resolve().parents[1] / "examples" / "acme_automodel"
 MODELS = f"{PACKAGE}/components/models/"
 RECIPES = "examples/lm_train/"
+TESTS = "tests/unit_tests/models/"
+COVERAGE = "docs/model-coverage/index.md"
 
 
 @cache
@@ -34,6 +36,18 @@ def clean() -> dict[str, str]:
     kept = {path: text for path, text in whole().items() if not _is_faulty(path.removeprefix(MODELS), path)}
     kept[REGISTRY] = _without_faulty(kept[REGISTRY])
     return kept
+
+
+@cache
+def complete() -> dict[str, str]:
+    """Return :func:`clean` with the tests of its models and the coverage page."""
+    files = [*sorted((EXAMPLE / "tests").rglob("*.py")), EXAMPLE / COVERAGE]
+    texts = {path.relative_to(EXAMPLE).as_posix(): path.read_text(encoding="utf-8") for path in files}
+    return {**clean(), **{p: t for p, t in texts.items() if not p.startswith(TESTS) or _tested(p) in CLEAN}}
+
+
+def _tested(path: str) -> str:
+    return path.removeprefix(TESTS).partition("/")[0]
 
 
 def _is_faulty(below: str, path: str) -> bool:
@@ -96,12 +110,13 @@ def lay(folder: Path, files: dict[str, str]) -> Path:
     return folder
 
 
-def lint(root: Path, library: Path | None = None) -> Report:
+def lint(root: Path, library: Path | None = None, ignore: tuple[str, ...] = ("NAM803",)) -> Report:
     """Lint a checkout with no library at hand, or with the one that :func:`lay_library` has written.
 
-    What happens to be installed here plays no part.
+    What happens to be installed here plays no part. Most of the models have no recipe, of which nobody wants to hear.
     """
-    session = Session(Request(paths=[str(root)], select=["NAM"], extend_select=["NAM804"], cache=False))
+    codes = {"select": ["NAM"], "extend_select": ["NAM804"], "ignore": list(ignore)}
+    session = Session(Request(paths=[str(root)], cache=False, **codes))
     session.search_path = [str(library)] if library else []
     return session.run()
 

@@ -179,7 +179,9 @@ RECIPES: dict[str, str] = {
 
         distributed:
           tp_size: 2
-          cp_size: 1
+          cp_size: 2
+          pp_size: 2
+          ep_size: 2
           dp_size: none
 
         loss_fn:

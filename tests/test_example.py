@@ -16,7 +16,8 @@ CLEAN_RECIPES = ("fir", "spruce")
 
 
 def _report() -> Report:
-    return Session(Request(paths=[str(EXAMPLE)], select=["NAM"], extend_select=["NAM804"], cache=False)).run()
+    request = Request(paths=[str(EXAMPLE)], select=["NAM"], extend_select=["NAM804"], ignore=["NAM803"], cache=False)
+    return Session(request).run()
 
 
 def test_every_planted_fault_is_found_and_nothing_else():
@@ -55,3 +56,12 @@ def test_spans_cover_the_text_they_underline():
         span = finding.span
         assert 1 <= span.column <= len(line) + 1, finding
         assert (span.end_line, span.end_column) >= (span.line, span.column), finding
+
+
+def test_every_model_without_a_recipe_is_named():
+    report = Session(Request(paths=[str(EXAMPLE)], select=["NAM803"], cache=False)).run()
+    with_one = {folder.name for folder in (EXAMPLE / "examples" / "lm_train").iterdir()}
+    assert {f.path.split("/")[3] for f in report.findings}.isdisjoint(with_one)
+    without = {f.symbol for f in report.findings}
+    assert {"CedarForConditionalGeneration", "WillowBidirectionalModel", "YewForCausalLM"} <= without
+    assert len(without) == 17

@@ -14,8 +14,6 @@ from pathlib import Path
 import pytest
 
 from automodel_lint.commands import repair, run
-from automodel_lint.findings import Edit, Span
-from automodel_lint.fixes.shapes import as_lsp
 from automodel_lint.writing import write_whole
 
 from .clean_example import clean, edited, lay
@@ -342,11 +340,3 @@ def test_json_edits_do_what_the_repair_does(late: Path, cli):
         text = text[:start] + edit["text"] + text[end:]
     assert text == clean()[FIR]
     assert next(f for f in data["findings"] if f["code"] == "NAM201")["fix"]["safety"] == "unsafe"
-
-
-def test_lsp_counts_utf16_units_from_zero():
-    (edit,) = as_lsp([Edit(Span(2, 4, 2, 5), "x")], ["first", "a\U0001f600b = 1"])
-    assert edit == {
-        "range": {"start": {"line": 1, "character": 4}, "end": {"line": 1, "character": 5}},
-        "newText": "x",
-    }

@@ -12,7 +12,7 @@ from automodel_lint.inference.bindings import collect, nodes_on
 from automodel_lint.inference.classes import Classes, Unknown
 from automodel_lint.inference.names import ClassEntity, Names, Scope
 from automodel_lint.inference.values import Ref, Undecided, Values
-from automodel_lint.source import SourceTree
+from automodel_lint.source import SourceTree, remembered
 
 
 class Code:
@@ -282,3 +282,16 @@ def test_nodes_on_lines_visits_only_what_reaches_them():
     tree = ast.parse("def f():\n    a = 1\n    b = 2\n\ndef g():\n    c = 3\n")
     names = {n.id for n in nodes_on(tree, {3}) if isinstance(n, ast.Name)}
     assert names == {"b"}
+
+
+def test_two_functions_of_one_name_remember_each_its_own(tmp_path: Path):
+    def answering(number: int):
+        @remembered
+        def answer(names: Names, question: str) -> tuple[int, str]:
+            return number, question
+
+        return answer
+
+    first, second, names = answering(1), answering(2), Names(SourceTree(str(tmp_path)), [str(tmp_path)], [])
+    for _ in range(2):
+        assert (first(names, "x"), second(names, "x")) == ((1, "x"), (2, "x"))

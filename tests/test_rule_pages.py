@@ -24,11 +24,11 @@ DEMANDED = frozenset(
         *(f"NAM{number:03}" for number in range(4)),
         *(f"NAM{number}" for number in range(101, 111)),
         *(f"NAM{number}" for number in range(201, 217)),
-        *(f"NAM{number}" for number in range(301, 306)),
+        *(f"NAM{number}" for number in range(301, 309)),
         *(f"NAM{number}" for number in (*range(401, 411), 413)),
         *(f"NAM{number}" for number in range(601, 606)),
         "NAM113",
-        *("NAM804", *(f"NAM{number}" for number in range(811, 816))),
+        *(f"NAM{number}" for number in (*range(801, 807), *range(811, 817))),
         *(f"NAM{number}" for number in (*range(701, 706), 707, 709, 714)),
         *(f"NAM{number}" for number in range(901, 921) if number != 919),
     ]

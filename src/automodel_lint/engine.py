@@ -11,17 +11,18 @@ from functools import cached_property
 from typing import Any
 
 from automodel_lint.cache import Cache
+from automodel_lint.domain.beside import Beside, read_beside
 from automodel_lint.domain.checkout import Checkout
 from automodel_lint.domain.plan import Plan, Resolution
 from automodel_lint.domain.recipe_files import recipe_files
 from automodel_lint.findings import Finding, Span, merged
-from automodel_lint.second_process import SecondProcess
+from automodel_lint.processes import Processes
 from automodel_lint.source import Dep, ParseProblem, SourceTree
 
-_APART = ("class:", "recipe:")  # what a second process helps with
 _CLASS = re.compile(rb"^class (\w+)", re.M)
 Progress = Callable[[int, int], None]
 Unit = tuple[str, Callable[[], list[dict[str, Any]]]]
+Place = tuple[str, str, str, int]  # module, qualified name, relative path and line of a class
 
 
 @dataclass
@@ -42,10 +43,11 @@ class Verdict:
 class Engine:
     """Runs the rules over one checkout.
 
-    ``fp32_names`` is what the settings say of intrinsically fp32 tensors; ``apart`` lets a second process help;
+    ``fp32_names`` is what the settings say of intrinsically fp32 tensors; ``apart`` lets other processes help;
     ``known`` is what an earlier run of this process found (see :class:`Cache`); ``memory`` stands in for the cache.
     The rules of ``later`` ask about classes in units of their own (``later:…``). ``asked`` are absolute paths below
-    which recipes are looked for, beside the examples.
+    which recipes are looked for, beside the examples. ``classes`` holds the registered classes with their architectures
+    and tags, once the units are known.
     """
 
     def __init__(
@@ -68,8 +70,10 @@ class Engine:
         self._keeps_answers = memory is not None  # on disk they would cost a warm run more than they save a cold one
         self.apart = apart
         self._plan: Plan | None = None
-        self._class_paths: list[str] = []
+        self.classes: dict[Place, tuple[tuple[str, ...], tuple[str, ...]]] = {}
+        self._beside: Beside | None = None
         self._asked_for = tuple(asked)
+        self._shared: dict[str, str] = {}  # what another process may compute, with the file that it is about
 
     @cached_property
     def project(self) -> Any:
@@ -81,22 +85,31 @@ class Engine:
             project.kept = lambda key, compute: self.cache.get(f"answer:{key}", compute, lambda value: value)
         if self._plan is not None:
             project.adopt(self._plan)
+        if self._beside is not None:
+            project.adopt_beside(self._beside)
         return project
 
     def run(self, progress: Progress | None = None) -> Verdict:
         """Return the verdict on the checkout; kept parts are used where nothing they depend on has changed."""
         units = self.units()
-        second = self._second_process(units)
-        mine, others = [u for u in units if u[0] not in second.keys], [u for u in units if u[0] in second.keys]
-        findings: list[Finding] = []
-        for done, (key, compute) in enumerate(mine):
+        todo = dict(units)
+        processes = self._processes(todo)
+        found: dict[str, list[Finding]] = {}
+
+        def take(key: str) -> None:
             if progress is not None:
-                progress(done * len(units) // len(mine), len(units))
-            findings += self.findings(key, compute)
-        for key, (value, deps) in second.results().items():
+                progress(len(found), len(todo))
+            found[key] = self.findings(key, todo[key])
+
+        for key in processes.mine():
+            take(key)
+        for key in [key for key in todo if key not in processes.keys]:
+            take(key)
+        for key, (value, deps) in processes.results().items():
             self.cache.offer(key, value, deps)
-        for key, compute in others:
-            findings += self.findings(key, compute)
+        for key in [key for key in todo if key not in found]:
+            take(key)
+        findings = [finding for key in todo for finding in found[key]]
         self.cache.save()
         return self.verdict(findings)
 
@@ -107,6 +120,9 @@ class Engine:
         )
         if "project" in self.__dict__:
             self.project.adopt(plan)
+        self._beside = read_beside(self.cache.get, self.checkout, self.tree, lambda: self.project)
+        if "project" in self.__dict__:
+            self.project.adopt_beside(self._beside)
         return self._units(plan)
 
     def verdict(self, findings: Iterable[Finding]) -> Verdict:
@@ -114,7 +130,25 @@ class Engine:
         files = sorted(
             self.tree.relative(p) for p in (*self.tree.python_files(self.checkout.package_dir), *self._recipe_paths)
         )
-        return Verdict(merged(findings), self._class_paths, files, static_codes())
+        return Verdict(merged(findings), [path for _, _, path, _ in self.classes], files, static_codes())
+
+    def about_class(self, place: Place) -> Any:
+        """Return a registered class as the thing that rules ask about; ``None`` if the file has changed meanwhile."""
+        from automodel_lint.domain.model_class import ModelClass
+
+        module, qualname, _, line = place
+        entity = self.project.class_at(module, qualname, line)
+        return None if entity is None else ModelClass(self.project, entity, *self.classes[place])
+
+    def _processes(self, units: dict[str, Callable[[], list[dict[str, Any]]]]) -> Processes:
+        """Start other processes on what nothing is known of, if that is allowed; a folder is one piece."""
+        folders: dict[str, dict[str, Callable[[], list[dict[str, Any]]]]] = {}
+        for key, path in self._shared.items() if self.apart else ():
+            if self.cache.missing(key):
+                folders.setdefault(os.path.dirname(path), {})[key] = units[key]
+        if folders:
+            self.project  # noqa: B018 - what all need is made before
+        return Processes(self.tree, sorted(folders.values(), key=_weight, reverse=True))
 
     @property
     def recipes(self) -> list[str]:
@@ -124,13 +158,6 @@ class Engine:
     @cached_property
     def _recipe_paths(self) -> list[str]:
         return recipe_files(self.checkout, self.tree, self._asked_for)
-
-    def _second_process(self, units: list[Unit]) -> SecondProcess:
-        """Start a second process on half of the classes and recipes that nothing is known of, if that is allowed."""
-        cold = {k: compute for k, compute in units if k.startswith(_APART) and self.cache.missing(k)}
-        if self.apart and cold:
-            self.project  # noqa: B018 - what both need is made before
-        return SecondProcess(self.tree, cold if self.apart else {})
 
     def findings(self, key: str, compute: Callable[[], list[dict[str, Any]]]) -> list[Finding]:
         """Return what the rules say about one thing; whatever goes wrong on the way costs that thing only."""
@@ -144,8 +171,9 @@ class Engine:
 
     def _units(self, plan: Plan) -> list[Unit]:
         """The units of a plan; one class under several names is one thing."""
-        classes: dict[tuple[str, str, str, int], tuple[list[str], list[str]]] = {}
+        classes: dict[Place, tuple[list[str], list[str]]] = {}
         units: dict[str, Callable[[], list[dict[str, Any]]]] = {"registry": self._about_registry}
+        self._shared, self.classes = {}, {}
         for entry in plan.architectures:
             resolution = self._resolution(entry.module, entry.cls)
             for place in resolution.classes:
@@ -160,14 +188,15 @@ class Engine:
                 self._about_config(e)
             )
         for place, (names, tags) in classes.items():
-            archs, marks = tuple(dict.fromkeys(names)), tuple(dict.fromkeys(tags))
+            archs, marks = self.classes[place] = tuple(dict.fromkeys(names)), tuple(dict.fromkeys(tags))
             for kind in ("class", "later") if self._later else ("class",):
-                units[f"{kind}:{place}:{archs}:{marks}"] = lambda k=kind, p=place, a=archs, m=marks: self._about_class(
-                    k, p, a, m
-                )
-        self._class_paths = [path for _, _, path, _ in classes]
+                key = f"{kind}:{place}:{archs}:{marks}"
+                units[key] = lambda k=kind, p=place, a=archs, m=marks: self._about_class(k, p, a, m)
+                self._shared[key] = place[2]
         units |= self._file_units(classes)
-        units |= {f"recipe:{path}:": lambda p=path: self._about_recipe(p) for path in self._recipe_paths}
+        for path in self._recipe_paths:
+            units[f"recipe:{path}:"] = lambda p=path: self._about_recipe(p)
+            self._shared[f"recipe:{path}:"] = path
         return list(units.items())
 
     def _resolution(self, module: str, cls: str) -> Resolution:
@@ -328,6 +357,11 @@ def static_codes() -> frozenset[str]:
     from automodel_lint.pages import pages
 
     return frozenset(code for code, page in pages().items() if not page.is_probed)
+
+
+def _weight(piece: dict[str, Any]) -> tuple[bool, int]:
+    """What takes long comes first: classes, and of these the folders with many."""
+    return next(iter(piece)).startswith("class:"), len(piece)
 
 
 def completed(findings: Iterable[Finding]) -> list[Finding]:

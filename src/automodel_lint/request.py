@@ -16,7 +16,7 @@ class Request:
 
     ``overlay`` holds unsaved buffers by absolute path. ``only`` limits the report to exactly these absolute paths
     (an editor's one file), where ``paths`` brings in whole model packages and the registry lines that name them.
-    ``noqa`` is false where the caller applies ``# noqa`` comments itself. ``apart`` lets a second process help (where
+    ``noqa`` is false where the caller applies ``# noqa`` comments itself. ``apart`` lets other processes help (where
     the caller owns the whole process, as the command line does). ``base_revision`` is what new files are new against.
     """
 

@@ -24,6 +24,10 @@ except ImportError:  # pragma: no cover - another Python implementation
     from hashlib import blake2b
 
 Dep = tuple[str, ...]
+# A string or a comment; what looks like one inside the other is none. (An f-string is a string all through.)
+_NO_CODE = re.compile(
+    rb'"""(?:\\.|[^\\])*?"""|"(?:\\.|[^"\\\n])*"|' + rb"'''(?:\\.|[^\\])*?'''|'(?:\\.|[^'\\\n])*'|#[^\n]*", re.S
+)
 _CODING = re.compile(rb"^[ \t\f]*#.*?coding[:=][ \t]*([-\w.]+)", re.M)
 
 
@@ -52,6 +56,7 @@ class SourceTree:
         self._digests: dict[str, str] = {}
         self._syntax: dict[str, ast.Module | ParseProblem | None] = {}
         self._lines: dict[str, list[str]] = {}
+        self._code: dict[str, bytes] = {}
         self._recorders: list[set[Dep]] = []
         self._facts: dict[str, str] = {}
         self._outlines: dict[str, str] = {}
@@ -107,6 +112,8 @@ class SourceTree:
             return str(self.exists(rest[0]))
         if kind == "matches":
             return str(self.matches(rest[0], rest[1]))
+        if kind == "code":
+            return str(self.code_matches(rest[0], rest[1]))
         if kind == "outline":
             return self._outline(rest[0])
         return self._facts.get(rest[0], "")
@@ -175,6 +182,17 @@ class SourceTree:
         with self.silently():
             data = self.read(path)
         return data is not None and re.search(pattern.encode(), data) is not None
+
+    def code_matches(self, path: str, pattern: str) -> bool:
+        """Tell whether something in a file's code, outside strings and comments, matches a regular expression.
+
+        It is remembered as just that.
+        """
+        self.note(("code", path, pattern))
+        if path not in self._code:
+            with self.silently():
+                self._code[path] = _NO_CODE.sub(b'""', self.read(path) or b"")
+        return re.search(pattern.encode(), self._code[path]) is not None
 
     @contextmanager
     def silently(self) -> Iterator[None]:
@@ -324,7 +342,7 @@ def parsed(data: bytes) -> ast.Module | ParseProblem:
 def remembered(function: Callable) -> Callable:
     """Memoise a method of an object with a ``tree``, replaying what the first call read to whoever asks again."""
 
-    attribute = f"_memo_{function.__name__}"
+    attribute = f"_memo_{function.__name__}_{id(function)}"  # other modules have functions of the same name
 
     def method(self, *args):  # type: ignore[no-untyped-def]
         memo = self.__dict__.setdefault(attribute, {})

@@ -86,16 +86,18 @@ def _summarize(report: Report) -> None:
         say(f"{path}: the job summary cannot be written: {error.strerror}")
 
 
-def write(text: str, path: str | None = None, aside: bool = False) -> None:
+def write(text: str, path: str | None = None, aside: bool = False, plain: Callable[[str], str] | None = None) -> None:
     """Print what a command shows, with colours where they are wanted, or write it to a file without.
+
+    ``plain`` draws it with less where standard output cannot take all of its characters.
 
     Raises:
         UsageError: if the file cannot be written.
     """
     if path is None:
-        plain = os.environ.get("NO_COLOR") or os.environ.get("TERM") == "dumb"
-        colour = True if os.environ.get("FORCE_COLOR") else False if plain else None
-        click.echo(_harmless(_encodable(text)), nl=False, color=colour, err=aside)
+        colourless = os.environ.get("NO_COLOR") or os.environ.get("TERM") == "dumb"
+        colour = True if os.environ.get("FORCE_COLOR") else False if colourless else None
+        click.echo(_harmless(_encodable(text, plain)), nl=False, color=colour, err=aside)
         return
     try:
         write_whole(path, click.unstyle(text).encode("utf-8", "backslashreplace"))
@@ -108,13 +110,14 @@ def say(text: str, by: str = "automodel-lint") -> None:
     click.echo(_harmless(_encodable(f"{by}: {' '.join(text.split())}")), err=True)
 
 
-def _encodable(text: str) -> str:
+def _encodable(text: str, plain: Callable[[str], str] | None = None) -> str:
     """A text with escapes for what standard output cannot take, such as the name of a file that is no text."""
     encoding = sys.stdout.encoding or "utf-8"
     try:
         text.encode(encoding)
         return text
     except UnicodeEncodeError:
+        text = plain(text) if plain is not None else text
         return text.encode(encoding, "backslashreplace").decode(encoding)
 
 

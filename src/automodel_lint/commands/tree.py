@@ -92,7 +92,7 @@ def command(
         text = adapter_text.render(keys, None if output_file else _width())
     else:
         text = _drawn(shown, output_format, params, depth, None if output_file else _width())
-    write(text if output_file else _encodable(text), output_file)
+    write(text, output_file, plain=_plain)
 
 
 def _read(model: ModelClass, read: Callable[[], T]) -> T:
@@ -130,15 +130,10 @@ def _width() -> int | None:
     return max(shutil.get_terminal_size().columns, 40)
 
 
-def _encodable(text: str) -> str:
-    encoding = sys.stdout.encoding or "utf-8"
-    try:
-        text.encode(encoding)
-        return text
-    except (UnicodeEncodeError, LookupError):
-        from automodel_lint.reporters.tree_text import plain
+def _plain(text: str) -> str:
+    from automodel_lint.reporters.tree_text import plain
 
-        return plain(text).encode("ascii", "replace").decode()
+    return plain(text)
 
 
 # -- which class ----------------------------------------------------------------------------------------------------

@@ -5,8 +5,7 @@ from __future__ import annotations
 import ast
 import os
 import re
-from collections.abc import Callable, Iterator
-from dataclasses import replace
+from collections.abc import Iterator
 from typing import Any, TypeVar
 
 from automodel_lint.domain.adapter import Adapter
@@ -14,7 +13,7 @@ from automodel_lint.domain.loose_adapter import Alone, LooseAdapter
 from automodel_lint.domain.model_class import ModelClass
 from automodel_lint.findings import Finding, Severity
 from automodel_lint.inference.bindings import nodes_on
-from automodel_lint.inference.classes import FunctionView, Member, MethodView
+from automodel_lint.inference.classes import FunctionView, MethodView
 from automodel_lint.inference.module_tree import Place
 from automodel_lint.inference.names import ClassEntity, FunctionEntity, Scope
 from automodel_lint.source import Dep, remembered
@@ -55,20 +54,6 @@ def own_code(model: ModelClass | LooseAdapter, adapter: Adapter | Alone, *entrie
     else:
         model.project.tree.note(*known[entries][1])
     return known[entries][0]
-
-
-def asked(view: MethodView, question: Callable[[MethodView], Answer]) -> Answer:
-    """Return what a function says about itself; asked once, whoever runs it.
-
-    What adapters share is asked by each of them. The answer must not depend on who that is.
-    """
-    known = view.classes.__dict__.setdefault("_answers", {}).setdefault(question, {})
-    if view.node not in known:
-        with view.classes.tree.recording() as read:
-            known[view.node] = (question(view), frozenset(read))
-    else:
-        view.classes.tree.note(*known[view.node][1])
-    return known[view.node][0]
 
 
 def lines_of(view: MethodView) -> list[str]:
@@ -139,7 +124,7 @@ class Code:
 
     def _functions(self, name: str, view: MethodView, local: set[str]) -> list[MethodView]:
         root = name.partition(".")[0]
-        module = view.scope.module if isinstance(view, FunctionView) else view.owner.module
+        module = view.module
         if root in _LIBRARIES or not (root in module.bindings.names or root in local):
             return []
         expr = ast.parse(name, mode="eval").body
@@ -156,7 +141,7 @@ class Code:
 
 def module_path(view: MethodView) -> str:
     """Return the file that a method or function stands in."""
-    return view.scope.module.path if isinstance(view, FunctionView) else view.owner.module.path
+    return view.module.path
 
 
 def nodes_with(view: MethodView, wanted: re.Pattern[str]) -> Iterator[ast.AST]:
@@ -174,25 +159,17 @@ def finding_in(
     A function's finding is filed under the adapter class beside it: others have functions of the same name. ``cls`` is
     the function where it is the node itself.
     """
-    tree, path = model.project.tree, module_path(view)
     named = isinstance(node, (ast.ClassDef, ast.FunctionDef, ast.AsyncFunctionDef))
     alone = isinstance(view, FunctionView)
     owner = view.node.name if alone else view.owner.name
     cls = (_adapter_beside(view) if alone else None) or owner
-    return Finding(
-        path=tree.relative(path),
-        span=tree.name_span(path, node) if named else tree.span(path, node),  # type: ignore[arg-type]
-        symbol=cls if alone else f"{owner}.{view.node.name}",
-        architectures=model.architectures,
-        fields=(("cls", owner if named else cls), *fields.items()),
-        severity=severity,
-        related=(tree.relative(model.path),) if path != model.path else (),
-    )
+    symbol = cls if alone else f"{owner}.{view.node.name}"
+    return model.finding_in(module_path(view), node, symbol, severity, cls=owner if named else cls, **fields)
 
 
 def _adapter_beside(view: MethodView) -> str | None:
     """The adapter class in the file of a function: what a function of that name belongs to."""
-    classes = (node for node in view.scope.module.syntax.body if isinstance(node, ast.ClassDef))
+    classes = (node for node in view.module.syntax.body if isinstance(node, ast.ClassDef))
     converting = (c for c in classes if any(isinstance(f, ast.FunctionDef) and f.name in ENTRIES for f in c.body))
     return next((cls.name for cls in converting), None)
 
@@ -206,25 +183,10 @@ def finding_at_place(model: ModelClass, adapter: Adapter, place: Place | None, *
             if module_path(view) == place.path and view.node.lineno <= line <= (view.node.end_lineno or line):
                 return finding_in(model, view, place.node, **fields)
     assert adapter.entity is not None
-    return finding_at_class(model, adapter.entity, **fields)
-
-
-def finding_at_value(model: ModelClass | LooseAdapter, member: Member, **fields: Any) -> Finding:
-    """Return a finding at what an adapter class assigns in its body."""
-    found = finding_at_class(model, member.owner, **fields)
-    return replace(found, span=model.project.tree.span(member.owner.module.path, member.binding.node))
+    return model.finding(owner=adapter.entity, **fields)
 
 
 def shown(node: ast.AST) -> str:
     """Return code as a message shows it: in one line, and not all of a long one."""
     text = ast.unparse(node).split("\n")[0]
     return text if len(text) <= _LONGEST else f"{text[: _LONGEST - 1]}…"
-
-
-def finding_at_class(model: ModelClass | LooseAdapter, cls: ClassEntity, **fields: Any) -> Finding:
-    """Return a finding at the name of an adapter class."""
-    tree, path = model.project.tree, cls.module.path
-    related = (tree.relative(model.path),) if path != model.path else ()
-    span = tree.name_span(path, cls.node)
-    named = (("cls", cls.name), *fields.items())
-    return Finding(tree.relative(path), span, cls.name, model.architectures, named, related=related)

@@ -7,12 +7,12 @@ from collections.abc import Iterator
 from typing import NamedTuple
 
 from automodel_lint.domain.adapter import Adapter
-from automodel_lint.domain.adapter_code import ENTRIES, SAVING, SINGLE, asked, code_of
+from automodel_lint.domain.adapter_code import ENTRIES, SAVING, SINGLE, code_of
 from automodel_lint.domain.adapter_names import images, sample
 from automodel_lint.domain.loose_adapter import Alone, LooseAdapter
 from automodel_lint.domain.model_class import ModelClass
 from automodel_lint.inference.bindings import dotted, parts_of
-from automodel_lint.inference.classes import Member, MethodView
+from automodel_lint.inference.classes import Member, MethodView, asked
 from automodel_lint.inference.names import ClassEntity
 
 _ABSTRACT = frozenset({"abstractmethod", "abstractproperty"})

@@ -16,7 +16,16 @@ from automodel_lint.domain.constructing import constructing
 from automodel_lint.domain.project import Project
 from automodel_lint.inference.bindings import FUNCTIONS, Binding, branches, dotted, literal_truth
 from automodel_lint.inference.classes import Classes, FunctionView, Member, MethodView, is_super
-from automodel_lint.inference.names import ClassEntity, External, FunctionEntity, Names, Scope, Value, all_arguments
+from automodel_lint.inference.names import (
+    ClassEntity,
+    External,
+    FunctionEntity,
+    Module,
+    Names,
+    Scope,
+    Value,
+    all_arguments,
+)
 from automodel_lint.inference.values import Undecided, Values
 from automodel_lint.source import remembered
 
@@ -109,12 +118,16 @@ def whole_model_casts(classes: Classes, values: Values, cls: ClassEntity) -> lis
 
 def _lines_of_interest(view: MethodView) -> list[int]:
     """The lines of a method that mention a cast, an alias that its module gave one, or that hand the model on."""
-    module = view.owner.module if not isinstance(view, FunctionView) else view.scope.module
+    numbers = _interesting(view.classes, view.module)
+    return numbers[bisect_left(numbers, view.node.lineno) : bisect_right(numbers, view.node.end_lineno or 0)]
+
+
+@remembered
+def _interesting(classes: Classes, module: Module) -> list[int]:
     names = module.bindings.names.items()
     aliases = [n for n, bound in names if any(b.kind == "from" and b.name in (KEEPING, SCOPED) for b in bound)]
-    lines = view.classes.tree.lines(module.path)
-    numbers = range(view.node.lineno, (view.node.end_lineno or view.node.lineno) + 1)
-    return [n for n in numbers if _CASTS.search(lines[n - 1]) or any(alias in lines[n - 1] for alias in aliases)]
+    lines = enumerate(classes.tree.lines(module.path), 1)
+    return [n for n, line in lines if _CASTS.search(line) or any(alias in line for alias in aliases)]
 
 
 def _calls_on(body: list[ast.stmt], lines: list[int]) -> list[ast.Call]:

@@ -11,7 +11,7 @@ from functools import cached_property
 from automodel_lint.domain.library_api import MODULE_METHODS
 from automodel_lint.domain.project import Project
 from automodel_lint.inference.bindings import dotted, nodes_on, parts_of, statements_here
-from automodel_lint.inference.classes import Member, MethodView, is_super
+from automodel_lint.inference.classes import Member, MethodView, asked, is_super
 from automodel_lint.inference.names import ClassEntity, all_arguments
 from automodel_lint.source import remembered
 
@@ -128,7 +128,7 @@ def _names_bound(line: str) -> set[str]:
 
 
 def _calls_in(view: MethodView) -> Iterator[ChildCall]:
-    lines = _candidates(view)
+    lines = asked(view, _candidates)
     below = Below(view)
     for node in nodes_on(view.node, lines, nested=False) if lines else ():
         if isinstance(node, (ast.ListComp, ast.SetComp, ast.DictComp, ast.GeneratorExp, ast.NamedExpr)):

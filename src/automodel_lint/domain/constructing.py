@@ -27,7 +27,7 @@ def running(project: Project, cls: ClassEntity, entry: str) -> tuple[MethodView,
     found: dict[ast.AST, MethodView] = {}
     while todo and len(found) < _MOST:
         view = todo.popleft()
-        if view.node not in found and view.scope.module.name.partition(".")[0] not in _LIBRARIES:
+        if view.node not in found and view.module.name.partition(".")[0] not in _LIBRARIES:
             found[view.node] = view
             todo.extend(_used(view))
     return tuple(found.values())
@@ -40,7 +40,7 @@ def constructing(project: Project, cls: ClassEntity) -> tuple[MethodView, ...]:
 
 def in_checkout(project: Project, view: MethodView) -> bool:
     """Tell whether a method or function is written in the checkout itself."""
-    return view.scope.module.path.startswith(project.checkout.source_root + os.sep)
+    return view.module.path.startswith(project.checkout.source_root + os.sep)
 
 
 def _used(view: MethodView) -> Iterator[MethodView]:

@@ -197,7 +197,7 @@ class _Uses:
     def _look(self, name: str) -> None:
         """Look at the nodes around the lines that mention a name; all else is no use of it."""
         first = self._view.node.body[0].lineno
-        text = self._view.classes.tree.lines(self._view.scope.module.path)[first - 1 : self._last]
+        text = self._view.classes.tree.lines(self._view.module.path)[first - 1 : self._last]
         lines = {number for number, line in enumerate(text, first) if name in line}
         found: list[ast.Name] = []
         for node in nodes_on(self._view.node, lines) if lines else ():

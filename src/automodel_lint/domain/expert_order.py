@@ -8,12 +8,12 @@ from collections.abc import Iterator
 from typing import NamedTuple
 
 from automodel_lint.domain.adapter import Adapter
-from automodel_lint.domain.adapter_code import asked, code_of, lines_of, nodes_with
+from automodel_lint.domain.adapter_code import code_of, lines_of, nodes_with
 from automodel_lint.domain.key_text import pattern_text, takes_digits
 from automodel_lint.domain.loose_adapter import Alone, LooseAdapter
 from automodel_lint.domain.model_class import ModelClass
-from automodel_lint.inference.bindings import dotted, walk_here
-from automodel_lint.inference.classes import MethodView
+from automodel_lint.inference.bindings import dotted
+from automodel_lint.inference.classes import MethodView, asked
 
 _SORTS = re.compile(r"\bsorted\(|\.sort\(")
 _JOINS = re.compile(r"\b(?:torch\.)?(?:stack|cat|concat|concatenate|vstack|hstack)\(")
@@ -64,7 +64,7 @@ class _Keys:
 
     def __init__(self, view: MethodView):
         self.view = view
-        self.nodes = list(walk_here(view.node))
+        self.nodes = [view.node, *view.walk()]
         self.bound: dict[str, list[_Bound]] = {}
         for node in self.nodes:
             if isinstance(node, ast.Assign) and len(node.targets) == 1:

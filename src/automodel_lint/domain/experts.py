@@ -91,7 +91,7 @@ def _follows_backend(model: ModelClass) -> bool:
 
 
 def _mentions_precision(view: MethodView) -> bool:
-    return view.classes.tree.holds(view.scope.module.path, PRECISION.encode())
+    return view.classes.tree.holds(view.module.path, PRECISION.encode())
 
 
 @remembered
@@ -100,7 +100,7 @@ def _sets_precision(project: Project, cls: ClassEntity) -> bool:
     return any(
         _sets(node, view.self_name)
         for view in views
-        if _mentions_precision(view) and not _SHARED.search(f"{view.scope.module.name}.")
+        if _mentions_precision(view) and not _SHARED.search(f"{view.module.name}.")
         for node in view.walk()
     )
 

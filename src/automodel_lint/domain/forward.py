@@ -25,15 +25,6 @@ class Forward:
     node: ast.AST
 
 
-class _Assigned(MethodView):
-    """A function that a class body binds to a method's name (``forward = _forward``)."""
-
-    def __init__(self, view_of: tuple[ModelClass, ClassEntity], entity: FunctionEntity):
-        model, owner = view_of
-        super().__init__(model.classes, model.entity, Member(owner, Binding("def", entity.node)))
-        self.__dict__["scope"] = entity.scope.entered(entity.node.body, entity.node.args)
-
-
 def forwards(model: ModelClass, followed: bool = False) -> list[Forward]:
     """Return the definitions of ``forward`` that can run: own, inherited in the checkout, ``followed`` of a library.
 
@@ -51,7 +42,8 @@ def forwards(model: ModelClass, followed: bool = False) -> list[Forward]:
         functions = [e for e in entities if isinstance(e, FunctionEntity)]
         if member.value is None or not functions or len(functions) != len(entities):
             return []
-        views = [_Assigned((model, member.owner), function) for function in functions]
+        bound = [(Member(member.owner, Binding("def", f.node)), f) for f in functions]  # ``forward = _forward``
+        views = [MethodView(model.classes, model.entity, as_method, f) for as_method, f in bound]
         found += [Forward(view, member.owner, member.value) for view in views]
     return found
 

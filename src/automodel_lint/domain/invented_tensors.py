@@ -7,12 +7,12 @@ import re
 from collections.abc import Iterator
 
 from automodel_lint.domain.adapter import Adapter
-from automodel_lint.domain.adapter_code import SAVING, SINGLE, asked, code_of, nodes_with
+from automodel_lint.domain.adapter_code import SAVING, SINGLE, code_of, nodes_with
 from automodel_lint.domain.loose_adapter import Alone, LooseAdapter
 from automodel_lint.domain.model_class import ModelClass
 from automodel_lint.domain.saving import runs_when_saving
-from automodel_lint.inference.bindings import dotted, parts_of, walk_here
-from automodel_lint.inference.classes import MethodView
+from automodel_lint.inference.bindings import dotted, parts_of
+from automodel_lint.inference.classes import MethodView, asked
 
 _ALLOCATES = re.compile(r"\b(?:new_)?(?:empty|zeros|rand|randn)(?:_like|_strided)?\(")
 _NAMES = frozenset(
@@ -46,7 +46,7 @@ class _Uses:
 
     def __init__(self, view: MethodView):
         self.view = view
-        self.nodes = list(walk_here(view.node))
+        self.nodes = [view.node, *view.walk()]
         self.parents = {child: node for node in self.nodes for child in ast.iter_child_nodes(node)}
 
     def is_emitted(self, call: ast.expr) -> bool:

@@ -226,7 +226,7 @@ class Run:
         return callee.node.name == "__init__" or self._touches(callee)  # a constructor calls others in turn
 
     def _touches(self, view: MethodView) -> bool:
-        path = view.scope.module.path
+        path = view.module.path
         tree = self.reader.classes.tree
         return tree.holds(path, MARK.encode()) and reaches(view.node, tree.lines_with(path, MARK))
 

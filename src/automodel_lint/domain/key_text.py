@@ -5,9 +5,8 @@ from __future__ import annotations
 import ast
 import re
 
-from automodel_lint.domain.adapter_code import asked
 from automodel_lint.inference.bindings import dotted
-from automodel_lint.inference.classes import MethodView
+from automodel_lint.inference.classes import MethodView, asked
 from automodel_lint.inference.names import Scope
 from automodel_lint.inference.names import Value as Bound
 

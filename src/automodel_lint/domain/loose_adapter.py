@@ -7,6 +7,7 @@ from collections.abc import Iterator
 from functools import cached_property
 from typing import TYPE_CHECKING
 
+from automodel_lint.domain.class_thing import ClassThing
 from automodel_lint.domain.plan import Registration
 from automodel_lint.domain.project import Project
 from automodel_lint.inference.bindings import dotted
@@ -19,41 +20,18 @@ BASE = "StateDictAdapter"
 _ATTRIBUTE = "state_dict_adapter"
 
 
-class LooseAdapter:
+class LooseAdapter(ClassThing):
     """An adapter class that a file of models defines.
 
     It answers what rules about an adapter's own code ask of a registered class: ``adapters`` holds itself. What it says
-    of a place is what the registered classes say that use it, so that the two become one finding.
-
-    Attributes:
-        project: the checkout it lies in.
-        entity: its definition.
-        architectures: none; those of its users come from them.
+    of a place is what the registered classes say that use it, so that the two become one finding. Its
+    architectures are none: those of its users come from them.
     """
-
-    architectures: tuple[str, ...] = ()
-
-    def __init__(self, project: Project, entity: ClassEntity):
-        self.project, self.entity = project, entity
-        self.names, self.values = project.names, project.values
-
-    @property
-    def name(self) -> str:
-        return self.entity.name
-
-    @property
-    def path(self) -> str:
-        return self.entity.module.path
 
     @property
     def adapters(self) -> tuple[Alone, ...]:
         """The class as an adapter."""
         return (Alone(self.entity),)
-
-    @property
-    def classes(self):  # type: ignore[no-untyped-def]
-        """The classes of the project."""
-        return self.project.classes
 
     @property
     def users(self) -> Iterator[ModelClass]:

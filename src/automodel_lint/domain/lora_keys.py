@@ -12,13 +12,13 @@ from itertools import islice
 from typing import NamedTuple
 
 from automodel_lint.domain.adapter import Adapter
-from automodel_lint.domain.adapter_code import LOADING, SAVING, SINGLE, asked, code_of, lines_of, own_code
+from automodel_lint.domain.adapter_code import LOADING, SAVING, SINGLE, code_of, lines_of, own_code
 from automodel_lint.domain.adapter_names import images, made_at
 from automodel_lint.domain.key_text import may_change
 from automodel_lint.domain.loose_adapter import Alone, LooseAdapter
 from automodel_lint.domain.model_class import ModelClass
 from automodel_lint.inference.bindings import dotted
-from automodel_lint.inference.classes import MethodView
+from automodel_lint.inference.classes import MethodView, asked
 from automodel_lint.inference.module_tree import Place
 from automodel_lint.inference.names import Value as Bound
 

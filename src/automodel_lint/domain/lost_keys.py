@@ -8,12 +8,12 @@ from collections.abc import Iterator
 from typing import NamedTuple
 
 from automodel_lint.domain.adapter import Adapter
-from automodel_lint.domain.adapter_code import LOADING, SAVING, SINGLE, asked, lines_of, own_code
+from automodel_lint.domain.adapter_code import LOADING, SAVING, SINGLE, lines_of, own_code
 from automodel_lint.domain.adapter_names import images, sample
 from automodel_lint.domain.loose_adapter import Alone, LooseAdapter
 from automodel_lint.domain.model_class import ModelClass
-from automodel_lint.inference.bindings import dotted, walk_here
-from automodel_lint.inference.classes import MethodView
+from automodel_lint.inference.bindings import dotted, statements_here
+from automodel_lint.inference.classes import MethodView, asked
 
 _BY_PART = re.compile(r"startswith\(|[\"'] in ")
 _PUTS = ("append", "extend", "update")
@@ -111,7 +111,7 @@ def _losing_in(view: MethodView) -> tuple[tuple[ast.AST, ast.expr | None], ...]:
     if not _asks(view):
         return ()
     found: list[tuple[ast.AST, ast.expr | None]] = []
-    for node in walk_here(view.node):
+    for node in statements_here(view.node.body):
         if isinstance(node, ast.For) and any(_ways(node.body, _looped(node))):
             tests = [statement for statement in node.body if isinstance(statement, ast.If)]
             chains = [s for s in tests if _keeps(s, _looped(node)) or "startswith(" in ast.unparse(s.test)]
@@ -189,7 +189,7 @@ def _catching(code: tuple[MethodView, ...]) -> Iterator[Suspect]:
 
 def _catching_in(view: MethodView) -> tuple[ast.AST, ...]:
     found: list[ast.AST] = []
-    for node in walk_here(view.node) if _asks(view) else ():
+    for node in view.walk() if _asks(view) else ():
         orelse = node.orelse if isinstance(node, (ast.If, ast.IfExp)) else []
         for statement in orelse if isinstance(orelse, list) else [orelse]:
             if isinstance(statement, (ast.Assign, ast.AnnAssign, ast.Return, ast.JoinedStr, ast.BinOp)):

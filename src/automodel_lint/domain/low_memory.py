@@ -8,11 +8,11 @@ import re
 from collections.abc import Iterator
 
 from automodel_lint.domain.adapter import Adapter
-from automodel_lint.domain.adapter_code import LOADING, asked, code_of, lines_of, module_path, nodes_with
+from automodel_lint.domain.adapter_code import LOADING, code_of, lines_of, module_path, nodes_with
 from automodel_lint.domain.loose_adapter import Alone, LooseAdapter
 from automodel_lint.domain.model_class import ModelClass
 from automodel_lint.inference.bindings import dotted, parts_of, walk_here
-from automodel_lint.inference.classes import Member, MethodView
+from automodel_lint.inference.classes import Member, MethodView, asked
 
 FLAG = "_supports_low_memory_dcp_load"
 ASKED = FLAG.strip("_")

@@ -8,11 +8,11 @@ from collections.abc import Iterator
 from typing import NamedTuple
 
 from automodel_lint.domain.adapter import Adapter
-from automodel_lint.domain.adapter_code import LOADING, asked, code_of, lines_of, module_path, nodes_with
+from automodel_lint.domain.adapter_code import LOADING, code_of, lines_of, module_path, nodes_with
 from automodel_lint.domain.loose_adapter import Alone, LooseAdapter
 from automodel_lint.domain.model_class import ModelClass
 from automodel_lint.inference.bindings import dotted, parts_of, statements_here
-from automodel_lint.inference.classes import MethodView
+from automodel_lint.inference.classes import MethodView, asked
 from automodel_lint.inference.names import all_arguments
 
 _READS = re.compile(r"\.(?:get_local_rank|size|get_coordinate)\(")

@@ -8,15 +8,14 @@ from functools import cached_property
 from typing import TYPE_CHECKING, Any
 
 from automodel_lint.domain.causal_head import owns_causal_head
+from automodel_lint.domain.class_thing import ClassThing
 from automodel_lint.domain.fp32_pins import Pins
 from automodel_lint.domain.project import Project
 from automodel_lint.domain.tie_guard import Guarding, guarding
-from automodel_lint.findings import Finding, Severity
 from automodel_lint.inference.classes import Ancestor, Member, MethodView, is_hf_model
 from automodel_lint.inference.module_tree import ModuleNode, ModuleTree, Tensor
 from automodel_lint.inference.names import ClassEntity, Scope
 from automodel_lint.inference.values import Ref, Undecided
-from automodel_lint.repairs import Repair
 
 if TYPE_CHECKING:
     from automodel_lint.domain.adapter import Adapter
@@ -24,7 +23,7 @@ if TYPE_CHECKING:
 POLICIES = ("BOTH", "TIED_ONLY", "UNTIED_ONLY")
 
 
-class ModelClass:
+class ModelClass(ClassThing):
     """One registered class, under all its architecture names.
 
     Attributes:
@@ -35,54 +34,13 @@ class ModelClass:
     """
 
     def __init__(self, project: Project, entity: ClassEntity, architectures: tuple[str, ...], tags: tuple[str, ...]):
-        self.project, self.entity, self.architectures, self.tags = project, entity, architectures, tags
-        self.classes, self.names, self.values = project.classes, project.names, project.values
-
-    @property
-    def name(self) -> str:
-        return self.entity.name
-
-    @property
-    def path(self) -> str:
-        return self.entity.module.path
+        super().__init__(project, entity, architectures)
+        self.tags = tags
 
     @cached_property
     def mro(self) -> tuple[Ancestor, ...]:
         """The method resolution order, the class itself first."""
         return self.classes.mro(self.entity)
-
-    # -- findings ---------------------------------------------------------------------------------------------
-
-    def finding(
-        self,
-        at: ast.AST | None = None,
-        owner: ClassEntity | None = None,
-        method: str | None = None,
-        severity: Severity | None = None,
-        repair: Repair | None = None,
-        **fields: Any,
-    ) -> Finding:
-        """Return a finding about this class.
-
-        It points at ``at`` (a definition is pointed at by its name), by default at the class name. ``owner`` is the
-        class whose body holds the place, where that is a base; ``method`` the method the fault is in; ``repair`` mends
-        it. ``fields`` fill the message of the rule's page; ``cls`` is always known to it.
-        """
-        owner = owner or self.entity
-        path = owner.module.path
-        node = at if at is not None else owner.node
-        is_definition = isinstance(node, (ast.ClassDef, ast.FunctionDef, ast.AsyncFunctionDef))
-        tree = self.project.tree
-        return Finding(
-            path=tree.relative(path),
-            span=tree.name_span(path, node) if is_definition else tree.span(path, node),  # type: ignore[arg-type]
-            symbol=f"{owner.name}.{method}" if method else owner.name,
-            architectures=self.architectures,
-            fields=(("cls", owner.name), *fields.items()),
-            severity=severity,
-            related=(tree.relative(self.path),) if owner is not self.entity else (),
-            repair=repair,
-        )
 
     # -- members ----------------------------------------------------------------------------------------------
 
@@ -230,6 +188,18 @@ class ModelClass:
         """Whether the policy lets the head be tied, whichever branch declares it."""
         policies = self.tie_policies
         return bool(policies) and policies <= {"BOTH", "TIED_ONLY"}
+
+
+def registered_classes(project: Project, architectures: tuple[str, ...]) -> list[ModelClass]:
+    """Return the registered classes that answer to some architecture names, each once."""
+    found: dict[ClassEntity, ModelClass] = {}
+    for entry in project.architectures:
+        places = project.resolve(entry.module, entry.cls).classes if entry.key in architectures else ()
+        for module, qualname, _, line in places:
+            entity = project.class_at(module, qualname, line)
+            if entity is not None and entity not in found:
+                found[entity] = ModelClass(project, entity, architectures, entry.tags)
+    return list(found.values())
 
 
 def _named(part: ModuleNode | Tensor) -> tuple[str, str]:

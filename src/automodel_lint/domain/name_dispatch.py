@@ -7,11 +7,11 @@ import re
 from collections.abc import Iterator
 
 from automodel_lint.domain.adapter import Adapter
-from automodel_lint.domain.adapter_code import asked, code_of, lines_of
+from automodel_lint.domain.adapter_code import code_of, lines_of
 from automodel_lint.domain.loose_adapter import Alone, LooseAdapter
 from automodel_lint.domain.model_class import ModelClass
 from automodel_lint.inference.bindings import dotted, parts_of, walk_here
-from automodel_lint.inference.classes import FunctionView, MethodView
+from automodel_lint.inference.classes import FunctionView, MethodView, asked
 
 _NAMES = re.compile(r"name_or_path|model_name\b|checkpoint_(?:name|path|dir)|model_path|_repo_id")
 _ADDS = ("append", "extend", "add")

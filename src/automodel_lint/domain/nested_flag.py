@@ -10,7 +10,7 @@ import ast
 import re
 
 from automodel_lint.domain.tie_flag import FLAG
-from automodel_lint.inference.bindings import dotted, parts_of, walk_here
+from automodel_lint.inference.bindings import dotted, parts_of, statements_here, walk_here
 from automodel_lint.inference.classes import Classes, MethodView, is_super
 from automodel_lint.inference.names import ClassEntity, all_arguments
 
@@ -39,7 +39,7 @@ def _sub_configs(classes: Classes, cls: ClassEntity) -> list[str]:
             if member.function is not None:
                 found += [a.arg for a in all_arguments(member.function.args)]
                 prefix = MethodView(classes, cls, member).self_name + "."
-                targets = [n for s in ast.walk(member.function) for n, _ in parts_of(s)]
+                targets = [n for s in statements_here(member.function.body) for n, _ in parts_of(s)]
                 found += [n[len(prefix) :] for n in targets if n.startswith(prefix)]
         for member in classes.local(ancestor, "sub_configs"):
             keys = member.value.keys if isinstance(member.value, ast.Dict) else ()

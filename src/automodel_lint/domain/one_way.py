@@ -7,11 +7,11 @@ from collections.abc import Iterable
 from typing import NamedTuple
 
 from automodel_lint.domain.adapter import Adapter
-from automodel_lint.domain.adapter_code import LOADING, SAVING, SINGLE, asked, own_code
+from automodel_lint.domain.adapter_code import LOADING, SAVING, SINGLE, own_code
 from automodel_lint.domain.adapter_names import images, made_at
 from automodel_lint.domain.key_text import fits, texts
 from automodel_lint.domain.model_class import ModelClass
-from automodel_lint.inference.classes import MethodView
+from automodel_lint.inference.classes import MethodView, asked
 from automodel_lint.inference.module_tree import Place
 
 _QUANTISES = re.compile(r"quant|fp8|fp4")

@@ -105,7 +105,7 @@ class _Forwarding:
 
     def _enters(self, view: MethodView, call: ast.Call) -> bool:
         """Follow a call into a function whose source is at hand."""
-        if view.scope.module.name.partition(".")[0] in _LIBRARIES or self.depth > _DEEPEST:
+        if view.module.name.partition(".")[0] in _LIBRARIES or self.depth > _DEEPEST:
             return False
         starred = any(keyword.arg is None and _holds(keyword.value, self.free) for keyword in call.keywords)
         if starred and has_parameter(view):

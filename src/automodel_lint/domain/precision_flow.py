@@ -13,7 +13,7 @@ from dataclasses import dataclass, replace
 from functools import reduce
 
 from automodel_lint.inference.bindings import branches, dotted, parts_of
-from automodel_lint.inference.classes import Classes, FunctionView, MethodView
+from automodel_lint.inference.classes import Classes, FunctionView, MethodView, asked
 from automodel_lint.inference.module_tree import ModuleNode
 from automodel_lint.inference.names import FunctionEntity, all_arguments, defaults_of
 
@@ -235,7 +235,7 @@ class Flow:
         """A dtype that the constructor keeps: what the call gives that makes the module, or the default."""
         members = self.classes.find(node.cls, "__init__")[0] if node.cls is not None else []
         init = MethodView(self.classes, node.cls, members[0]) if members and members[0].function is not None else None
-        kept = [v for s in init.node.body for n, v in parts_of(s) if n == f"{init.self_name}.{name}"] if init else []
+        kept = asked(init, _assignments).get(f"{init.self_name}.{name}", []) if init is not None else []
         if init is None or len(kept) != 1:
             return _OPEN
         given, made = kept[0], node.place.node
@@ -342,6 +342,15 @@ def argument(view: MethodView, call: ast.Call, name: str) -> ast.expr | None:
     if name in parameters and parameters.index(name) < len(call.args):
         return call.args[parameters.index(name)]
     return defaults_of(signature).get(name)
+
+
+def _assignments(view: MethodView) -> dict[str, list[ast.expr | None]]:
+    """What the statements of a function assign that always run."""
+    found: dict[str, list[ast.expr | None]] = {}
+    for statement in view.node.body:
+        for name, value in parts_of(statement):
+            found.setdefault(name, []).append(value)
+    return found
 
 
 def _parameter(name: str) -> Traced:

@@ -10,15 +10,20 @@ from typing import TYPE_CHECKING, Any
 
 from automodel_lint.domain.builtin import builtin_model_types, config_of_architecture
 from automodel_lint.domain.checkout import Checkout
+from automodel_lint.domain.coverage_docs import FACT as DOCS
+from automodel_lint.domain.coverage_docs import CoverageDocs, read_docs
 from automodel_lint.domain.plan import Plan, Registration, Resolution
 from automodel_lint.domain.precision import NAMES
+from automodel_lint.domain.recipe_index import RecipeIndex, attributed
 from automodel_lint.domain.registry import RegistryReader
+from automodel_lint.domain.test_index import TestIndex, read_tests
 from automodel_lint.inference.classes import Classes
 from automodel_lint.inference.names import ClassEntity, External, Module, Names, Scope, Value
 from automodel_lint.inference.values import Ref, Undecided, Values
 from automodel_lint.source import ParseProblem, SourceTree, remembered
 
 if TYPE_CHECKING:
+    from automodel_lint.domain.beside import Beside
     from automodel_lint.domain.importing import ImportGraph
     from automodel_lint.domain.recipe_reads import RecipeReads
     from automodel_lint.domain.recipe_targets import RecipeTargets
@@ -99,6 +104,10 @@ class Project:
         """Take over a plan, just read or kept from an earlier run."""
         self._plan = plan
 
+    def adopt_beside(self, beside: Beside) -> None:
+        """Take over what lies beside the package, just read or kept from an earlier run."""
+        self.tests, self.docs, self.recipes = beside.tests, beside.docs, beside.recipes
+
     @property
     def architectures(self) -> list[Registration]:
         """The registered architectures; a verdict that asks depends on them, not on the registry's text."""
@@ -138,6 +147,32 @@ class Project:
         assert self._plan is not None
         self.tree.note(("fact", "complete"))
         return self._plan.complete.get(mapping, True)
+
+    # -- what lies beside the package -------------------------------------------------------------------------
+
+    @cached_property
+    def tests(self) -> TestIndex:
+        """Which test files are about which model package; see :mod:`automodel_lint.domain.artefacts`."""
+        return read_tests(self.checkout, self.tree)
+
+    @cached_property
+    def docs(self) -> CoverageDocs:
+        """What the coverage pages name; see :mod:`automodel_lint.domain.artefacts`."""
+        return read_docs(self.checkout, self.tree, self.architectures)
+
+    @cached_property
+    def recipes(self) -> RecipeIndex:
+        """Which recipe trains which registered class; see :mod:`automodel_lint.domain.artefacts`."""
+        return self.read_recipes(self.docs)
+
+    def read_recipes(self, docs: CoverageDocs) -> RecipeIndex:
+        """Attribute the recipes of the checkout, with what its coverage pages say."""
+        from automodel_lint.domain.recipe import recipes
+        from automodel_lint.domain.recipe_subject import subject_of
+
+        architectures = self.architectures
+        self.tree.note(("fact", f"{DOCS}recipes"))
+        return attributed(map(subject_of, recipes(self)), docs, architectures)
 
     @property
     def has_static_mapping(self) -> bool:

@@ -91,10 +91,15 @@ def _text(classes: Classes, module: Module, node: ast.AST) -> str:
 def _helpers(classes: Classes, module: Module) -> tuple[tuple[str, FunctionEntity], ...]:
     """The functions of the checkout that a file knows, by name, if their own file normalises something."""
     found: list[tuple[str, FunctionEntity]] = []
+    normalises: dict[str, bool] = {}
     for name, bindings in module.bindings.names.items():
         for binding in bindings:
             path = classes.names.path_of(binding.target) if binding.kind == "from" else module.path
-            if path and binding.kind in ("from", "def") and any(classes.tree.holds(path, w) for w in _FUNCTIONS):
+            if not path or binding.kind not in ("from", "def"):
+                continue
+            if path not in normalises:
+                normalises[path] = any(classes.tree.holds(path, word) for word in _FUNCTIONS)
+            if normalises[path]:
                 entities = classes.names.in_module(module, name) or []
                 found += [(name, e) for e in entities if isinstance(e, FunctionEntity)]
     return tuple((n, f) for n, f in found if classes.names.in_roots(f.scope.module))
@@ -168,7 +173,7 @@ class _Router(Flow):
     def _place(self, view: MethodView, call: ast.Call, name: str) -> Coarse:
         """Where the finding points: the call, or the call of the function of another file that it stands in."""
         way = [*self.way, (view, call)]
-        inside = next((v, c) for v, c in reversed(way) if v.scope.module is v.owner.module)
+        inside = next((v, c) for v, c in reversed(way) if v.module is v.owner.module)
         return Coarse(inside[0].owner, inside[0].node.name, inside[1], name, "router logits", False)
 
     def _is_router(self, view: MethodView, given: Traced, call: ast.Call) -> bool:

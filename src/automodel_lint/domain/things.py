@@ -174,6 +174,15 @@ class ModelPackage:
     def name(self) -> str:
         return os.path.basename(self.folder)
 
+    def classes(self) -> list[ClassEntity]:
+        """Return the registered classes that are defined in the package, in the order of files and lines."""
+        tree, found = self.project.tree, {}
+        for module, cls in self.project.registered:
+            for name, qualname, path, line in self.project.resolve(module, cls).classes:
+                if self.project.model_package(tree.absolute(path)) == self.folder:
+                    found[path, line] = self.project.class_at(name, qualname, line)
+        return [entity for _, entity in sorted(found.items(), key=lambda item: item[0]) if entity is not None]
+
     def modules(self, mentioning: bytes) -> list[Module]:
         """Return the parsed files of the package that contain a text, in path order."""
         found = []
@@ -190,3 +199,9 @@ class ModelPackage:
         tree = self.project.tree
         span = tree.span(path, node) if node is not None else Span()
         return Finding(tree.relative(path), span, None, self.architectures, (("package", self.name), *fields.items()))
+
+    def finding_at_class(self, entity: ClassEntity, **fields: Any) -> Finding:
+        """Return a finding at the name of one of the package's classes."""
+        tree, path = self.project.tree, entity.module.path
+        named = (("package", self.name), ("cls", entity.name), *fields.items())
+        return Finding(tree.relative(path), tree.name_span(path, entity.node), entity.name, self.architectures, named)

@@ -1,12 +1,11 @@
-"""Edits in the forms that others want: the JSON of a report, the language server protocol, unified hunks."""
+"""Edits in the forms that others want: the JSON of a report, unified hunks."""
 
 from __future__ import annotations
 
 import difflib
-from collections.abc import Iterable
 from typing import Any
 
-from automodel_lint.findings import Edit, Finding
+from automodel_lint.findings import Finding
 from automodel_lint.pages import pages
 
 
@@ -35,25 +34,6 @@ def as_json(finding: Finding) -> dict[str, Any] | None:
             for edit in finding.edits
         ],
     }
-
-
-def as_lsp(edits: Iterable[Edit], lines: list[str]) -> list[dict[str, Any]]:
-    """Return edits as ``TextEdit`` objects: lines from 0, columns in UTF-16 code units, of a text's ``lines``."""
-
-    def position(line: int, column: int) -> dict[str, int]:
-        before = lines[line - 1][: column - 1] if line <= len(lines) else ""
-        return {"line": line - 1, "character": len(before.encode("utf-16-le")) // 2}
-
-    return [
-        {
-            "range": {
-                "start": position(edit.span.line, edit.span.column),
-                "end": position(edit.span.end_line, edit.span.end_column),
-            },
-            "newText": edit.text,
-        }
-        for edit in edits
-    ]
 
 
 def unified(path: str, old: str, new: str) -> str:

@@ -35,6 +35,7 @@ class Bindings:
 
     names: dict[str, list[Binding]] = field(default_factory=dict)
     stars: list[str] = field(default_factory=list)
+    _live: dict[str, tuple[list[Binding], int, list[Binding]]] = field(default_factory=dict, repr=False)
 
     def real(self, name: str) -> list[Binding]:
         """Return the bindings that can be in force when the code runs."""
@@ -46,14 +47,24 @@ class Bindings:
         The last unconditional one hides what stands before it; those in branches may or may not have run.
         ``X = decorate(X)`` keeps what ``X`` was.
         """
-        result: list[Binding] = []
-        for binding in self.names.get(name, ()):
-            if binding.kind == "value" and _rewraps(binding.node, name):
-                continue
-            if not binding.conditional:
-                result = []
-            result.append(binding)
-        return result
+        bound = self.names.get(name)
+        if bound is None:
+            return []
+        known = self._live.get(name)
+        if known is None or known[0] is not bound or known[1] != len(bound):
+            known = self._live[name] = (bound, len(bound), _in_force(bound, name))
+        return known[2]
+
+
+def _in_force(bound: list[Binding], name: str) -> list[Binding]:
+    result: list[Binding] = []
+    for binding in bound:
+        if binding.kind == "value" and _rewraps(binding.node, name):
+            continue
+        if not binding.conditional:
+            result = []
+        result.append(binding)
+    return result
 
 
 def _rewraps(value: ast.AST, name: str) -> bool:

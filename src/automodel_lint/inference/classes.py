@@ -3,9 +3,10 @@
 from __future__ import annotations
 
 import ast
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from functools import cached_property
+from typing import Any, TypeVar
 
 from automodel_lint.inference.bindings import FUNCTIONS, Binding, dotted, statements_here, walk_here
 from automodel_lint.inference.names import (
@@ -13,6 +14,7 @@ from automodel_lint.inference.names import (
     Entity,
     External,
     FunctionEntity,
+    Module,
     Names,
     Scope,
     Value,
@@ -21,6 +23,7 @@ from automodel_lint.source import Dep, remembered
 
 # Roots of torch, transformers and the standard library that carry neither weights nor policies of their own.
 MACHINERY = frozenset({"object", "Module", "ABC", "Generic", "Protocol", "GenerationMixin", "PushToHubMixin"})
+Answer = TypeVar("Answer")
 _NO_MODULES = ("Parameter", "Buffer", "ParamSpec")
 _MODULE = frozenset({"torch.nn.Module", "torch.nn.modules.module.Module", "nn.Module"})
 
@@ -59,6 +62,8 @@ class Classes:
         self.tree = names.tree
         self._generators: dict[ast.AST, bool] = {}
         self._nodes: dict[ast.AST, tuple[ast.AST, ...]] = {}
+        self._scopes: dict[ast.AST, Scope] = {}
+        self.answers: dict[Callable, dict[ast.AST, tuple[Any, frozenset[Dep]]]] = {}  # see `asked`
         self.plain_functions: set[ast.AST] = set()  # those that turned out to change nothing
         self.defaults: dict[ClassEntity, tuple[object, frozenset[Dep]]] = {}  # what ``Cls()`` makes, and what it reads
 
@@ -201,6 +206,13 @@ class Classes:
     def _entered(self, cls: ClassEntity, function: ast.FunctionDef) -> Scope:
         return cls.scope.entered(function.body, function.args)
 
+    def function_scope(self, function: FunctionEntity) -> Scope:
+        """Return the scope inside a function."""
+        known = self._scopes.get(function.node)
+        if known is None:
+            known = self._scopes[function.node] = function.scope.entered(function.node.body, function.node.args)
+        return known
+
     # -- stand-ins ------------------------------------------------------------------------------------------
 
     @remembered
@@ -227,9 +239,10 @@ class Classes:
             if _sounds_missing(entity.fqn.rpartition(".")[2]):
                 return True
             if isinstance(entity, FunctionEntity):
-                scope = entity.scope.entered(entity.node.body, entity.node.args)
-                returned = [n.value for n in ast.walk(entity.node) if isinstance(n, ast.Return) and n.value]
-                if any(self.makes_stand_in(Value(r, scope)) for r in returned if r is not value.expr):
+                body = statements_here(entity.node.body)
+                returned = [s.value for s in body if isinstance(s, ast.Return) and s.value]
+                calls = [Value(r, self.function_scope(entity)) for r in returned if isinstance(r, ast.Call)]
+                if any(self.makes_stand_in(call) for call in calls if call.expr is not value.expr):
                     return True
         return False
 
@@ -239,16 +252,27 @@ class Classes:
 
 
 class MethodView:
-    """A method together with the class whose ``self`` it gets; what rules look into."""
+    """A method together with the class whose ``self`` it gets; what rules look into.
 
-    def __init__(self, classes: Classes, receiver: ClassEntity, member: Member):
+    ``written`` is the function, where it is written elsewhere than in the body of a class.
+    """
+
+    def __init__(self, classes: Classes, receiver: ClassEntity, member: Member, written: FunctionEntity | None = None):
         assert member.function is not None
         self.classes, self.receiver, self.owner, self.node = classes, receiver, member.owner, member.function
+        self._written = written
 
     @cached_property
     def scope(self) -> Scope:
-        """The scope inside the method."""
+        """The scope inside it."""
+        if self._written is not None:
+            return self.classes.function_scope(self._written)
         return self.classes.method_scope(self.owner, self.node)
+
+    @property
+    def module(self) -> Module:
+        """The module that it is written in."""
+        return self.owner.module if self._written is None else self._written.scope.module
 
     @property
     def self_name(self) -> str:
@@ -295,13 +319,27 @@ class FunctionView(MethodView):
     """A function of the checkout that a method calls, looked into like a method."""
 
     def __init__(self, caller: MethodView, entity: FunctionEntity):
-        super().__init__(caller.classes, caller.receiver, Member(caller.owner, Binding("def", entity.node)))
-        self.__dict__["scope"] = entity.scope.entered(entity.node.body, entity.node.args)
+        member = Member(caller.owner, Binding("def", entity.node))
+        super().__init__(caller.classes, caller.receiver, member, entity)
 
     @property
     def self_name(self) -> str:
         """A function has no ``self``."""
         return ""
+
+
+def asked(view: MethodView, question: Callable[[MethodView], Answer]) -> Answer:
+    """Return what a function says about itself; asked once, whoever runs it.
+
+    What several classes share is asked by each of them. The answer must not depend on which that is.
+    """
+    known = view.classes.answers.setdefault(question, {})
+    if view.node not in known:
+        with view.classes.tree.recording() as read:
+            known[view.node] = (question(view), frozenset(read))
+    else:
+        view.classes.tree.note(*known[view.node][1])
+    return known[view.node][0]
 
 
 # Library classes that a model class can be derived from; all of them derive from PreTrainedModel.

@@ -254,38 +254,6 @@ def part_matches(pattern: str, part: str) -> bool:
     return matches(pattern, part)
 
 
-def surely_contains(fqn: str, text: str) -> bool:
-    """Tell whether ``text`` is a substring of every name that the pattern ``fqn`` stands for."""
-    return text in fqn and "*" not in text
-
-
-def may_contain(fqn: str, text: str) -> bool:
-    """Tell whether ``text`` is a substring of some name that the pattern ``fqn`` stands for; ``*`` is a number."""
-    return text in fqn or ("*" in fqn and _may_start_anywhere(fqn, text))
-
-
-@lru_cache(maxsize=4096)
-def _may_start_anywhere(fqn: str, text: str) -> bool:
-    """Slide ``text`` over the pattern; a ``*`` takes one digit or more."""
-    states = set(range(len(fqn) + 1))
-    for letter in text:
-        following: set[int] = set()
-        for at in _skipping(fqn, states):
-            if at < len(fqn) and fqn[at] == "*" and letter.isdigit():
-                following.add(at)
-            elif at < len(fqn) and fqn[at] == letter:
-                following.add(at + 1)
-        states = following
-        if not states:
-            return False
-    return True
-
-
-def _skipping(fqn: str, states: set[int]) -> set[int]:
-    """A ``*`` may also be over: it has taken its digits."""
-    return states | {at + 1 for at in states if at < len(fqn) and fqn[at] == "*"}
-
-
 def always(alternatives: list[tuple[Condition, ...]]) -> bool:
     """Tell whether one of the alternatives holds whatever the conditions come out as."""
     if not alternatives:

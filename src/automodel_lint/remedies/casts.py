@@ -25,7 +25,7 @@ Statement = ast.Expr | ast.Assign | ast.Return
 def keeping(model: ModelClass, cast: Cast) -> Repair | None:
     """``cast_model_to_dtype`` in place of a raw cast; ``None`` inside other expressions and in another file."""
     raw = cast.innermost
-    module = raw.view.scope.module
+    module = raw.view.module
     statement = _statement(raw)
     function, torch = spelled(model.project, module, KEEPING), spelled_from(module, "torch")
     if module.path != cast.view.owner.module.path or statement is None or function is None or torch is None:

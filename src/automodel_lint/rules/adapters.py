@@ -5,7 +5,7 @@ from __future__ import annotations
 import ast
 from collections.abc import Iterator
 
-from automodel_lint.domain.adapter_code import finding_at_class, finding_at_place, finding_at_value, finding_in, shown
+from automodel_lint.domain.adapter_code import finding_at_place, finding_in, shown
 from automodel_lint.domain.adapter_methods import lacking, unlike_whole
 from automodel_lint.domain.expert_order import text_sorts
 from automodel_lint.domain.fp32_holders import unrouted_holder
@@ -23,16 +23,16 @@ from automodel_lint.inference.names import ClassEntity
 from automodel_lint.rules import rule
 
 
-@rule("NAM501")
+@rule("NAM501", late=True)
 def adapter_incomplete(model: ModelClass | LooseAdapter) -> Iterator[Finding]:
     for cls in _served_by(model):
         missing = lacking(model, cls)
         if missing and (isinstance(model, ModelClass) or model.must_be_complete):
             names = " and ".join(f"`{name}`" for name in missing)
-            yield finding_at_class(model, cls, missing=names)
+            yield model.finding(owner=cls, missing=names)
 
 
-@rule("NAM502")
+@rule("NAM502", late=True)
 def adapter_one_way(model: ModelClass) -> Iterator[Finding]:
     for adapter in model.adapters:
         found = one_way(model, adapter)
@@ -41,7 +41,7 @@ def adapter_one_way(model: ModelClass) -> Iterator[Finding]:
             yield finding_at_place(model, adapter, found.place, name=found.name, saved=found.saved, loaded=loaded)
 
 
-@rule("NAM503")
+@rule("NAM503", late=True)
 def adapter_lora_blind(model: ModelClass) -> Iterator[Finding]:
     for adapter in model.adapters:
         blind = blind_rename(model, adapter)
@@ -59,7 +59,7 @@ def adapter_lora_blind(model: ModelClass) -> Iterator[Finding]:
         yield finding_at_place(model, adapter, blind.place, fault=fault, advice=advice)
 
 
-@rule("NAM503")
+@rule("NAM503", late=True)
 def adapter_quantises_lora(model: ModelClass | LooseAdapter) -> Iterator[Finding]:
     for adapter in model.adapters:
         for view in blind_quantisation(model, adapter):
@@ -68,7 +68,7 @@ def adapter_quantises_lora(model: ModelClass | LooseAdapter) -> Iterator[Finding
             yield finding_in(model, view, view.node, Severity.WARNING, fault=fault, advice=advice)
 
 
-@rule("NAM504")
+@rule("NAM504", late=True)
 def adapter_drops_keys(model: ModelClass) -> Iterator[Finding]:
     for adapter in model.adapters:
         lost = lost_keys(model, adapter)
@@ -80,21 +80,21 @@ def adapter_drops_keys(model: ModelClass) -> Iterator[Finding]:
             yield finding_in(model, lost.view, lost.node, fault=fault, advice=advice)
 
 
-@rule("NAM504")
+@rule("NAM504", late=True)
 def adapter_drops_keys_of_others(loose: LooseAdapter) -> Iterator[Finding]:
     if any(suspects(loose, adapter) != (None, None, None) for adapter in loose.adapters):
         for model in loose.users:
             yield from adapter_drops_keys(model)
 
 
-@rule("NAM505")
+@rule("NAM505", late=True)
 def adapter_invents_tensor(model: ModelClass | LooseAdapter) -> Iterator[Finding]:
     for adapter in model.adapters:
         for view, node in invented(model, adapter):
             yield finding_in(model, view, node, call=ast.unparse(node.func))
 
 
-@rule("NAM506")
+@rule("NAM506", late=True)
 def adapter_single_mismatch(model: ModelClass | LooseAdapter) -> Iterator[Finding]:
     for adapter in model.adapters:
         found = unlike_whole(model, adapter)
@@ -105,7 +105,7 @@ def adapter_single_mismatch(model: ModelClass | LooseAdapter) -> Iterator[Findin
             yield finding_in(model, found.single, found.single.node, fault=fault)
 
 
-@rule("NAM507")
+@rule("NAM507", late=True)
 def adapter_mesh_rank(model: ModelClass | LooseAdapter) -> Iterator[Finding]:
     for adapter in model.adapters:
         for read in mesh_reads(model, adapter):
@@ -119,25 +119,25 @@ def adapter_mesh_rank(model: ModelClass | LooseAdapter) -> Iterator[Finding]:
             yield finding_in(model, view, node, Severity.WARNING, fault=fault, advice=advice)
 
 
-@rule("NAM508")
+@rule("NAM508", late=True)
 def low_memory_claim(model: ModelClass | LooseAdapter) -> Iterator[Finding]:
     for adapter in model.adapters:
         said = claim(model, adapter)
         found = rebuilt(model, adapter, said) if said is not None else None
         if said is not None and found is not None:
             view, call = found
-            yield finding_at_value(model, said, method=view.node.name, call=shown(call))
+            yield model.finding(said.binding.node, said.owner, rebuilding=view.node.name, call=shown(call))
 
 
-@rule("NAM509")
+@rule("NAM509", late=True)
 def low_memory_untested(model: ModelClass | LooseAdapter) -> Iterator[Finding]:
     for adapter in model.adapters:
         said = claim(model, adapter)
         if said is not None and said.owner is adapter.entity and not is_tested(model, adapter):
-            yield finding_at_value(model, said)
+            yield model.finding(said.binding.node, said.owner)
 
 
-@rule("NAM513")
+@rule("NAM513", late=True)
 def fp32_holder_unrouted(model: ModelClass) -> Iterator[Finding]:
     for adapter in model.adapters:
         found = unrouted_holder(model, adapter)
@@ -145,17 +145,17 @@ def fp32_holder_unrouted(model: ModelClass) -> Iterator[Finding]:
             fault = f"saves `{found.name}` as `{found.saved}`"
             if not found.kept:
                 fault += " and does not load it back from there"
-            yield finding_at_class(model, adapter.entity, fault=fault)
+            yield model.finding(owner=adapter.entity, fault=fault)
 
 
-@rule("NAM512")
+@rule("NAM512", late=True)
 def adapter_expert_order(model: ModelClass | LooseAdapter) -> Iterator[Finding]:
     for adapter in model.adapters:
         for view, node in text_sorts(model, adapter):
             yield finding_in(model, view, node, call=shown(node))
 
 
-@rule("NAM510")
+@rule("NAM510", late=True)
 def adapter_name_dispatch(model: ModelClass | LooseAdapter) -> Iterator[Finding]:
     for adapter in model.adapters:
         for view, node in name_tests(model, adapter):

@@ -68,7 +68,7 @@ def rotary_buffer_unpinned(model: ModelClass) -> Iterator[Finding]:
     )
 
 
-@rule("NAM409")
+@rule("NAM409", late=True)
 def fp32_routing(model: ModelClass) -> Iterator[Finding]:
     for coarse in coarse_routing(model):
         if coarse.lowered:

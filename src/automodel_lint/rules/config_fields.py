@@ -10,7 +10,7 @@ from automodel_lint.findings import Finding
 from automodel_lint.rules import rule
 
 
-@rule("NAM113")
+@rule("NAM113", late=True)
 def config_field_default(model: ModelClass) -> Iterator[Finding]:
     for found in other_defaults(model):
         config, field = found.config.name, found.field

@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
+import ast
 from collections.abc import Iterator
 
-from automodel_lint.domain.dropped_arguments import dropped_arguments
+from automodel_lint.domain.dropped_arguments import Dropped, dropped_arguments
 from automodel_lint.domain.forward import forwards, free_name, hands_on
 from automodel_lint.domain.head_use import applies_head_everywhere
 from automodel_lint.domain.model_class import ModelClass
@@ -51,29 +52,28 @@ def pp_self_forward(model: ModelClass) -> Iterator[Finding]:
             yield model.finding(media=media)
 
 
-@rule("NAM704")
+@rule("NAM704", late=True)
 def argument_dropped(model: ModelClass) -> Iterator[Finding]:
     for forward in forwards(model):
+        places: dict[ast.AST, list[Dropped]] = {}
         for dropped in dropped_arguments(model, forward):
-            view = dropped.view
+            places.setdefault(dropped.view.node, []).append(dropped)
+        for node, lost in places.items():
+            view, names = lost[0].view, dict.fromkeys(f"`{dropped.parameter}`" for dropped in lost)
+            them = "it" if len(names) == 1 else "them"
+            said = {"arguments": ", ".join(names), "them": them}
             if isinstance(view, FunctionView):
-                yield _in_function(model, view, dropped.parameter)
-                continue
-            own = view.node is forward.view.node
-            node, owner = (forward.node, forward.owner) if own else (view.node, view.owner)
-            where = f"{owner.name}.{view.node.name}"
-            yield model.finding(node, owner, view.node.name, where=where, argument=dropped.parameter)
+                path, name = view.module.path, view.node.name
+                yield model.finding_in(path, node, name, where=name, **said)
+            elif node is forward.view.node:
+                where = f"{forward.owner.name}.{view.node.name}"
+                yield model.finding(forward.node, forward.owner, view.node.name, where=where, **said)
+            else:
+                where = f"{view.owner.name}.{view.node.name}"
+                yield model.finding(node, view.owner, view.node.name, where=where, **said)
 
 
-def _in_function(model: ModelClass, view: FunctionView, argument: str) -> Finding:
-    """A finding at the ``def`` of a function, whichever class calls it."""
-    tree, path, name = model.project.tree, view.scope.module.path, view.node.name
-    fields = (("where", name), ("argument", argument))
-    span, related = tree.name_span(path, view.node), (tree.relative(model.path),) if path != model.path else ()
-    return Finding(tree.relative(path), span, name, model.architectures, fields, related=related)
-
-
-@rule("NAM705")
+@rule("NAM705", late=True)
 def weight_bypass(model: ModelClass) -> Iterator[Finding]:
     for use in weight_uses(model):
         yield model.finding(use.node, owner=use.view.owner, method=use.view.node.name, child=use.child)

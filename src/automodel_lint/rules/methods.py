@@ -11,7 +11,7 @@ from automodel_lint.findings import Finding
 from automodel_lint.rules import rule
 
 
-@rule("NAM714")
+@rule("NAM714", late=True)
 def missing_method(model: ModelClass) -> Iterator[Finding]:
     for found in missing_methods(model):
         view, name = found.call.view, found.call.name

@@ -39,7 +39,7 @@ def gate_bias_update(model: ModelClass) -> Iterator[Finding]:
         yield model.finding(factor=value, place=_shown(model, built))
 
 
-@rule("NAM603")
+@rule("NAM603", late=True)
 def gate_precision(model: ModelClass) -> Iterator[Finding]:
     if leaves_gate_precision(model):
         yield model.finding(owner=_constructor_owner(model))

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import ast
 import re
+from collections.abc import Iterable
 from dataclasses import replace
 from typing import TYPE_CHECKING
 
@@ -167,7 +168,7 @@ class HuggingFace:
                     keys = getattr(statement.value, "keys", ())
                     found |= {k.value for k in keys if isinstance(k, ast.Constant)}
                 if isinstance(statement, FUNCTIONS):
-                    found |= _set_in(statement)
+                    found |= _set_in(statement, self.run.classes.nodes_of(statement))
         return frozenset(found)
 
     def sub_config(self, cls: ClassEntity, name: str) -> tuple[ClassEntity | None, bool]:
@@ -353,13 +354,13 @@ class HuggingFace:
         return UNKNOWN
 
 
-def _set_in(function: ast.FunctionDef | ast.AsyncFunctionDef) -> set[str]:
-    """Return the attributes that a method sets on ``self``."""
+def _set_in(function: ast.FunctionDef | ast.AsyncFunctionDef, nodes: Iterable[ast.AST]) -> set[str]:
+    """Return the attributes that a method sets on ``self`` in some of its nodes."""
     if not function.args.args:
         return set()
     me = function.args.args[0].arg + "."
     found = set()
-    for node in ast.walk(function):
+    for node in nodes:
         if isinstance(node, ast.Attribute) and isinstance(node.ctx, ast.Store) and isinstance(node.value, ast.Name):
             if node.value.id + "." == me:
                 found.add(node.attr)

@@ -17,6 +17,7 @@ from automodel_lint.integrations.language_server.files import Files, LiveTree
 from automodel_lint.integrations.language_server.memory import Memory
 from automodel_lint.integrations.language_server.moves import Move
 from automodel_lint.request import Request
+from automodel_lint.rules import late_codes
 from automodel_lint.selection import Selection
 from automodel_lint.session import Session
 from automodel_lint.source import decoded
@@ -33,11 +34,6 @@ class Outcome:
     exact: frozenset[str]
 
 
-# What takes long to be asked about a class: shown a moment after the rest.
-LATER = frozenset(
-    "NAM113 NAM409 NAM501 NAM502 NAM503 NAM504 NAM505 NAM506 NAM507 NAM508 NAM509 NAM510 NAM512 NAM513 NAM603 "
-    "NAM704 NAM705 NAM714".split()
-)
 Early = Callable[[Outcome], None]
 
 
@@ -62,7 +58,7 @@ class Live:
 
     def __init__(self) -> None:
         self.files = Files()
-        self.memory = Memory(LATER)
+        self.memory = Memory(late_codes())
         self._screen = Screen(self.files)
         self._about: tuple[Any, ...] = ()
         self._last: dict[str, bytes] = {}
@@ -91,7 +87,7 @@ class Live:
         kept = session._cache_file(outside)
         about = (session.checkout, tuple(outside), repr(session.config.fp32_tensors))
         if self._about != about:
-            self.memory, self._about, self._last, self._is_saved = Memory(LATER), about, {}, False
+            self.memory, self._about, self._last, self._is_saved = Memory(late_codes()), about, {}, False
             self.memory.load(cache.read(kept))
         self.memory.begin(tree)
         now = tree.overlay
@@ -118,7 +114,7 @@ class _Run:
         self.memory, self.session, self.buffers, self.tree = memory, session, buffers, tree
         names, asked = session.config.fp32_tensors, session.asked
         self.engine = Engine(
-            session.checkout, tree, session._outside(), None, names, memory=memory, later=LATER, asked=asked
+            session.checkout, tree, session._outside(), None, names, memory=memory, later=late_codes(), asked=asked
         )
 
     def outcome(self, edited: str, early: Early) -> Outcome:

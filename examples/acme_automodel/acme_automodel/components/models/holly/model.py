@@ -55,7 +55,9 @@ class HollyDecoderLayer(nn.Module):
             config.hidden_size, config.num_attention_heads, config.num_key_value_heads, dtype=dtype
         )
         self.post_attention_layernorm = build_norm(config.hidden_size, config.rms_norm_eps, dtype=dtype)
-        if layer_index >= config.num_dense_layers:
+        if config.n_routed_experts == 0:
+            self.mlp = DenseMLP(config.hidden_size, config.intermediate_size, dtype=dtype)
+        elif layer_index >= config.num_dense_layers:
             self.mlp = HollyMoE(moe_config, backend)
         else:
             self.mlp = DenseMLP(config.hidden_size, config.intermediate_size)
@@ -123,12 +125,12 @@ class HollyForCausalLM(HFCheckpointingMixin, nn.Module):
 
     @dataclass(frozen=True)
     class ModelCapabilities:
-        """No recipe has been run with more than data parallelism."""
+        """The experts can be spread over ranks."""
 
         supports_tp: bool = False
         supports_cp: bool = False
         supports_pp: bool = False
-        supports_ep: bool = False
+        supports_ep: bool = True
 
     def __init__(self, config: HollyConfig, backend: BackendConfig | None = None, **kwargs: Any):
         reject_unsupported_tie_word_embeddings(type(self), config)

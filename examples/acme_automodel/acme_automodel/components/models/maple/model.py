@@ -32,10 +32,10 @@ class MapleForCausalLM(HFCheckpointingMixin, MoEFSDPSyncMixin, nn.Module):
 
     @dataclass
     class ModelCapabilities:
-        """No recipe has been run with more than data parallelism."""
+        """What is said to work."""
 
         supports_tp: bool = False
-        supports_cp: bool = False
+        supports_cp: bool = True
         supports_pp: bool = False
         supports_ep: bool = False
         supports_sp: bool = False

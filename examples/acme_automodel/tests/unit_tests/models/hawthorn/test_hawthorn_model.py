@@ -1,0 +1,15 @@
+import pytest
+import torch
+
+from acme_automodel.components.models.hawthorn.config import tiny_config
+from acme_automodel.components.models.hawthorn.model import HawthornForCausalLM
+
+
+def test_logits_have_the_size_of_the_vocabulary():
+    model = HawthornForCausalLM(tiny_config())
+    assert model(torch.tensor([[5, 6, 7]])).shape == (1, 3, 97)
+
+
+def test_a_tied_config_is_refused():
+    with pytest.raises(NotImplementedError):
+        HawthornForCausalLM(tiny_config(tie_word_embeddings=True))

@@ -1,0 +1,9 @@
+import torch
+
+from acme_automodel.components.models.poplar.config import tiny_config
+from acme_automodel.components.models.poplar.model import PoplarForConditionalGeneration
+
+
+def test_logits_have_the_size_of_the_vocabulary():
+    model = PoplarForConditionalGeneration(tiny_config())
+    assert model(torch.tensor([[5, 6, 7]])).shape == (1, 3, 97)

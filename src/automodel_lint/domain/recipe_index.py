@@ -1,0 +1,164 @@
+"""Which recipe trains which registered class, as far as recipes and coverage pages say so."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterable, Iterator
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING, Any
+
+from automodel_lint.domain.coverage_docs import CoverageDocs
+from automodel_lint.domain.families import Families, stem
+from automodel_lint.domain.mentions import Mention
+from automodel_lint.domain.plan import Registration
+from automodel_lint.source import SourceTree
+
+if TYPE_CHECKING:
+    from automodel_lint.domain.recipe_subject import Subject
+
+FACT = "recipes of "
+BY_TARGET, BY_PAGE = "target", "page"
+# The task in the name of an architecture that an auto class loads.
+_TASKS = {
+    "CausalLM": "ForCausalLM",
+    "ImageTextToText": "ForConditionalGeneration",
+    "MultimodalLM": "ForConditionalGeneration",
+    "SequenceClassification": "ForSequenceClassification",
+}
+
+
+@dataclass(frozen=True)
+class Use:
+    """That a recipe trains a class, or may: the recipe and the line that says so, and the axes that it sets.
+
+    ``how`` is :data:`BY_TARGET` (a ``_target_`` names the class or its config) or :data:`BY_PAGE` (a coverage page
+    states the checkpoint, or links the recipe). ``axes`` has the sizes above 1, of ``tp``, ``cp``, ``pp`` and ``ep``.
+    """
+
+    place: Mention
+    how: str
+    axes: tuple[tuple[str, int], ...] = ()
+
+    def sets(self, axis: str) -> int | None:
+        """Return the size above 1 that the recipe gives an axis, ``None`` if it gives none."""
+        return dict(self.axes).get(axis)
+
+
+@dataclass
+class RecipeIndex:
+    """The recipes by architecture: those that surely train its class, and those that may.
+
+    ``of`` maps the relative path of each attributed recipe to the architectures of its class and how that is known.
+    """
+
+    is_there: bool = False
+    sure: dict[str, list[Use]] = field(default_factory=dict)
+    possible: dict[str, list[Use]] = field(default_factory=dict)
+    of: dict[str, tuple[tuple[str, ...], str]] = field(default_factory=dict)
+
+    def to_json(self) -> dict[str, Any]:
+        """Return what :meth:`from_json` takes."""
+        sure, possible = (
+            {name: [[u.place.path, u.place.line, u.how, u.axes] for u in uses] for name, uses in part.items()}
+            for part in (self.sure, self.possible)
+        )
+        return {"is_there": self.is_there, "sure": sure, "possible": possible, "of": self.of}
+
+    @classmethod
+    def from_json(cls, data: dict[str, Any], tree: SourceTree) -> RecipeIndex:
+        """Inverse of :meth:`to_json`; makes each architecture's and each recipe's part known to ``tree`` as a fact."""
+        tree.publish(f"{FACT}*", repr(data["is_there"]))
+        parts = []
+        for name in ("sure", "possible"):
+            part = {
+                arch: [Use(Mention(path, line), how, tuple((a, n) for a, n in axes)) for path, line, how, axes in uses]
+                for arch, uses in data[name].items()
+            }
+            parts.append(part)
+        for arch in {*parts[0], *parts[1]}:
+            uses = [[(u.place.path, u.how, u.axes) for u in part.get(arch, ())] for part in parts]
+            tree.publish(f"{FACT}{arch}", repr(uses))  # a line decides nothing
+        of = {path: (tuple(archs), how) for path, (archs, how) in data["of"].items()}
+        for path, classes in of.items():
+            tree.publish(f"{FACT}{path}", repr(classes))
+        return cls(data["is_there"], *parts, of)
+
+
+def attributed(subjects: Iterable[Subject], docs: CoverageDocs, registrations: Iterable[Registration]) -> RecipeIndex:
+    """Attribute recipes to the registered classes."""
+    entries = list(registrations)
+    attribution = _Attribution(docs, entries)
+    index = RecipeIndex()
+    for subject in subjects:
+        index.is_there = True
+        group, how, possible = attribution.of(subject)
+        place = Mention(subject.path, subject.line)
+        for name in group:
+            index.sure.setdefault(name, []).append(Use(place, how, subject.axes))
+        if group:
+            index.of[subject.path] = group, how
+        for name in possible:
+            if name not in group:
+                index.possible.setdefault(name, []).append(Use(place, BY_PAGE, subject.axes))
+    return index
+
+
+class _Attribution:
+    """What is known of the registered architectures, by which a recipe's model is told."""
+
+    def __init__(self, docs: CoverageDocs, entries: list[Registration]):
+        self.docs, self.entries = docs, entries
+        self.families = Families(entries)
+        self.groups: dict[str, tuple[str, ...]] = {}
+        for entry in entries:
+            alike = [e.key for e in entries if (e.module, e.cls) == (entry.module, entry.cls)]
+            self.groups[entry.key] = tuple(dict.fromkeys(alike))
+
+    def of(self, subject: Subject) -> tuple[tuple[str, ...], str, set[str]]:
+        """Return the architectures of the class that a recipe trains, how that is known, and all that it may be."""
+        by_id = self.docs.ids.get((subject.checkpoint or "").lower(), [])
+        by_link = self.docs.recipes.get(subject.path, [])
+        targeted = {name for text in subject.targets for name in self._targeted(text)}
+        in_file, in_id = self.families.named(subject.file), self.families.named(subject.checkpoint or "")
+        folder = self.families.named(subject.path)
+        possible = {n for p in (*by_id, *by_link) for n in p.possible} | {*targeted, *in_file, *in_id, *folder}
+        possible = {member for name in possible for member in self.groups[name]}
+        if not subject.is_ours:
+            return (), "", set()
+        group = self._one(targeted, subject)
+        if group:
+            return group, BY_TARGET, possible
+        pairings, told = (by_id, [in_file]) if by_id else (by_link, [in_file, in_id])
+        alone = [p.sure for p in pairings if len({self.groups[name] for name in p.sure}) == 1]
+        group = self._one({name for sure in alone or [p.sure for p in pairings] for name in sure}, subject)
+        if any(names and not {*group} & {*names} for names in told):
+            group = ()
+        return group, BY_PAGE, possible
+
+    def _one(self, names: Iterable[str], subject: Subject) -> tuple[str, ...]:
+        """The only class among some architectures, where need be for the task of the recipe; nothing, if it is open."""
+        groups = {self.groups[name] for name in names}
+        if len(groups) > 1:
+            groups = {group for group in groups if any(name.endswith(subject_task(subject)) for name in group)}
+        return next(iter(groups)) if len(groups) == 1 else ()
+
+    def _targeted(self, text: str) -> Iterator[str]:
+        """The architectures whose class, or the config of whose class, a ``_target_`` names."""
+        parts = text.split(".")
+        if len(parts) > 1 and parts[-1] in ("from_pretrained", "from_config"):
+            parts.pop()
+        module, name = parts[:-1], parts[-1]
+        package = module[module.index("models") + 1] if "models" in module[:-1] else None
+        if name.endswith("Config"):
+            wanted = stem(f"{name.removesuffix('Config')}Model")
+            exact = [e.key for e in self.entries if stem(e.key) == wanted]
+            ours = [e.key for e in self.entries if package is not None and f".models.{package}." in f"{e.module}."]
+            yield from exact or (ours if len({self.groups[key] for key in ours}) == 1 else ())
+        elif package is not None:
+            yield from (e.key for e in self.entries if e.cls == name and f".models.{package}." in f"{e.module}.")
+
+
+def subject_task(subject: Subject) -> str:
+    """Return how the name of an architecture ends that a recipe's auto class loads; nothing ends as for an unknown."""
+    match = re.search(r"NeMoAutoModelFor(\w+)", " ".join(subject.targets))
+    return _TASKS.get(match[1] if match else "", "\0")
