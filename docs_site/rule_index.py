@@ -6,20 +6,8 @@ import re
 from collections.abc import Iterable
 from html import escape
 
-from automodel_lint.pages import FIXES, Page
+from automodel_lint.pages import FAMILIES, FIXES, Page
 
-FAMILIES = {
-    "NAM0": "The linter itself",
-    "NAM1": "Registry and exports",
-    "NAM2": "Weight tying",
-    "NAM3": "Capabilities",
-    "NAM4": "Precision",
-    "NAM5": "State-dict adapters",
-    "NAM6": "Mixture of experts",
-    "NAM7": "Forward",
-    "NAM8": "Recipes, tests and docs",
-    "NAM9": "The probe",
-}
 _COLUMNS = ("Code", "Name", "Severity", "Repair", "What it checks")
 _SEVERITIES = ("error", "warning", "info")
 _LABELS = {"none": "no repair", "safe": "safe repair", "unsafe": "unsafe repair"}

@@ -8,15 +8,13 @@ import shutil
 import subprocess
 import sys
 import tempfile
-from dataclasses import dataclass, field
 from functools import cache
-from html.parser import HTMLParser
 from pathlib import Path
 
 from .conftest import ROOT
+from .page_reader import Element, parsed
 
 PARTS = ("mkdocs.yml", "CONTRIBUTING.md", "docs", "docs_site", "rules", "examples")  # what the site is built from
-_VOID = frozenset("area base br col embed hr img input link meta source track wbr".split())
 
 
 def build(target: Path, root: Path = ROOT) -> subprocess.CompletedProcess[str]:
@@ -52,70 +50,10 @@ def copy(target: Path) -> Path:
     return target
 
 
-@dataclass
-class Element:
-    """An element of a page."""
-
-    tag: str
-    attributes: dict[str, str]
-    parent: Element | None = None
-    children: list[Element | str] = field(default_factory=list)
-
-    @property
-    def classes(self) -> set[str]:
-        return set(self.attributes.get("class", "").split())
-
-    @property
-    def text(self) -> str:
-        return "".join(child if isinstance(child, str) else child.text for child in self.children)
-
-    def all(self, tag: str = "", style: str = "") -> list[Element]:
-        """The elements below this one, in order, of a tag and a class."""
-        found = []
-        for child in self.children:
-            if isinstance(child, Element):
-                if tag in ("", child.tag) and (not style or style in child.classes):
-                    found.append(child)
-                found += child.all(tag, style)
-        return found
-
-    def one(self, tag: str = "", style: str = "") -> Element:
-        """The only such element."""
-        (found,) = self.all(tag, style)
-        return found
-
-
-class _Reader(HTMLParser):
-    def __init__(self) -> None:
-        super().__init__()
-        self.here = self.root = Element("", {})
-
-    def handle_starttag(self, tag: str, attrs: list[tuple[str, str | None]]) -> None:
-        element = Element(tag, {name: value or "" for name, value in attrs}, self.here)
-        self.here.children.append(element)
-        if tag not in _VOID:
-            self.here = element
-
-    def handle_startendtag(self, tag: str, attrs: list[tuple[str, str | None]]) -> None:
-        self.here.children.append(Element(tag, {name: value or "" for name, value in attrs}, self.here))
-
-    def handle_endtag(self, tag: str) -> None:
-        element: Element | None = self.here
-        while element is not None and element.tag != tag:
-            element = element.parent
-        if element is not None and element.parent is not None:
-            self.here = element.parent
-
-    def handle_data(self, data: str) -> None:
-        self.here.children.append(data)
-
-
 @cache
 def page(path: str) -> Element:
     """Return a page of the site, by its file below the root."""
-    reader = _Reader()
-    reader.feed((site() / path).read_text(encoding="utf-8"))
-    return reader.root
+    return parsed((site() / path).read_text(encoding="utf-8"))
 
 
 def article(path: str) -> Element:

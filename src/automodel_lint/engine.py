@@ -22,6 +22,7 @@ from automodel_lint.source import Dep, ParseProblem, SourceTree
 _CLASS = re.compile(rb"^class (\w+)", re.M)
 Progress = Callable[[int, int], None]
 Unit = tuple[str, Callable[[], list[dict[str, Any]]]]
+Place = tuple[str, str, str, int]  # module, qualified name, relative path and line of a class
 
 
 @dataclass
@@ -45,7 +46,8 @@ class Engine:
     ``fp32_names`` is what the settings say of intrinsically fp32 tensors; ``apart`` lets other processes help;
     ``known`` is what an earlier run of this process found (see :class:`Cache`); ``memory`` stands in for the cache.
     The rules of ``later`` ask about classes in units of their own (``later:…``). ``asked`` are absolute paths below
-    which recipes are looked for, beside the examples.
+    which recipes are looked for, beside the examples. ``classes`` holds the registered classes with their architectures
+    and tags, once the units are known.
     """
 
     def __init__(
@@ -68,8 +70,8 @@ class Engine:
         self._keeps_answers = memory is not None  # on disk they would cost a warm run more than they save a cold one
         self.apart = apart
         self._plan: Plan | None = None
+        self.classes: dict[Place, tuple[tuple[str, ...], tuple[str, ...]]] = {}
         self._beside: Beside | None = None
-        self._class_paths: list[str] = []
         self._asked_for = tuple(asked)
         self._shared: dict[str, str] = {}  # what another process may compute, with the file that it is about
 
@@ -128,7 +130,25 @@ class Engine:
         files = sorted(
             self.tree.relative(p) for p in (*self.tree.python_files(self.checkout.package_dir), *self._recipe_paths)
         )
-        return Verdict(merged(findings), self._class_paths, files, static_codes())
+        return Verdict(merged(findings), [path for _, _, path, _ in self.classes], files, static_codes())
+
+    def about_class(self, place: Place) -> Any:
+        """Return a registered class as the thing that rules ask about; ``None`` if the file has changed meanwhile."""
+        from automodel_lint.domain.model_class import ModelClass
+
+        module, qualname, _, line = place
+        entity = self.project.class_at(module, qualname, line)
+        return None if entity is None else ModelClass(self.project, entity, *self.classes[place])
+
+    def _processes(self, units: dict[str, Callable[[], list[dict[str, Any]]]]) -> Processes:
+        """Start other processes on what nothing is known of, if that is allowed; a folder is one piece."""
+        folders: dict[str, dict[str, Callable[[], list[dict[str, Any]]]]] = {}
+        for key, path in self._shared.items() if self.apart else ():
+            if self.cache.missing(key):
+                folders.setdefault(os.path.dirname(path), {})[key] = units[key]
+        if folders:
+            self.project  # noqa: B018 - what all need is made before
+        return Processes(self.tree, sorted(folders.values(), key=_weight, reverse=True))
 
     @property
     def recipes(self) -> list[str]:
@@ -138,16 +158,6 @@ class Engine:
     @cached_property
     def _recipe_paths(self) -> list[str]:
         return recipe_files(self.checkout, self.tree, self._asked_for)
-
-    def _processes(self, units: dict[str, Callable[[], list[dict[str, Any]]]]) -> Processes:
-        """Start other processes on what nothing is known of, if that is allowed; a package or folder is one piece."""
-        packages: dict[str, dict[str, Callable[[], list[dict[str, Any]]]]] = {}
-        for key, path in self._shared.items() if self.apart else ():
-            if self.cache.missing(key):
-                packages.setdefault(os.path.dirname(path), {})[key] = units[key]
-        if packages:
-            self.project  # noqa: B018 - what all need is made before
-        return Processes(self.tree, sorted(packages.values(), key=len, reverse=True))
 
     def findings(self, key: str, compute: Callable[[], list[dict[str, Any]]]) -> list[Finding]:
         """Return what the rules say about one thing; whatever goes wrong on the way costs that thing only."""
@@ -161,9 +171,9 @@ class Engine:
 
     def _units(self, plan: Plan) -> list[Unit]:
         """The units of a plan; one class under several names is one thing."""
-        classes: dict[tuple[str, str, str, int], tuple[list[str], list[str]]] = {}
+        classes: dict[Place, tuple[list[str], list[str]]] = {}
         units: dict[str, Callable[[], list[dict[str, Any]]]] = {"registry": self._about_registry}
-        self._shared = {}
+        self._shared, self.classes = {}, {}
         for entry in plan.architectures:
             resolution = self._resolution(entry.module, entry.cls)
             for place in resolution.classes:
@@ -178,16 +188,15 @@ class Engine:
                 self._about_config(e)
             )
         for place, (names, tags) in classes.items():
-            archs, marks = tuple(dict.fromkeys(names)), tuple(dict.fromkeys(tags))
+            archs, marks = self.classes[place] = tuple(dict.fromkeys(names)), tuple(dict.fromkeys(tags))
             for kind in ("class", "later") if self._later else ("class",):
                 key = f"{kind}:{place}:{archs}:{marks}"
                 units[key] = lambda k=kind, p=place, a=archs, m=marks: self._about_class(k, p, a, m)
                 self._shared[key] = place[2]
-        self._class_paths = [path for _, _, path, _ in classes]
         units |= self._file_units(classes)
         for path in self._recipe_paths:
             units[f"recipe:{path}:"] = lambda p=path: self._about_recipe(p)
-            self._shared[f"recipe:{path}:"] = self.tree.relative(path)
+            self._shared[f"recipe:{path}:"] = path
         return list(units.items())
 
     def _resolution(self, module: str, cls: str) -> Resolution:
@@ -348,6 +357,11 @@ def static_codes() -> frozenset[str]:
     from automodel_lint.pages import pages
 
     return frozenset(code for code, page in pages().items() if not page.is_probed)
+
+
+def _weight(piece: dict[str, Any]) -> tuple[bool, int]:
+    """What takes long comes first: classes, and of these the folders with many."""
+    return next(iter(piece)).startswith("class:"), len(piece)
 
 
 def completed(findings: Iterable[Finding]) -> list[Finding]:

@@ -106,6 +106,19 @@ class Finding:
         return (self.path, self.span, self.code, self.message)
 
 
+@dataclass(frozen=True)
+class Silenced:
+    """A finding that is not shown, and who says so.
+
+    ``by`` is ``exemption``, ``comment``, ``baseline``, or ``path`` (a per-path ignore); ``reason`` is what an
+    exemption or a comment gives, empty where nobody gave one.
+    """
+
+    finding: Finding
+    by: str
+    reason: str = ""
+
+
 def merged(findings: Iterable[Finding]) -> list[Finding]:
     """Fold findings that say the same of the same place into one that lists every architecture.
 

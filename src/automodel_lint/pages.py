@@ -11,6 +11,18 @@ from automodel_lint.findings import Severity
 
 HEADINGS = ("What it checks", "Why it matters", "Bad", "Good", "Fix safety", "What it cannot see")
 FIXES = ("none", "safe", "unsafe")
+FAMILIES = {
+    "NAM0": "The linter itself",
+    "NAM1": "Registry and exports",
+    "NAM2": "Weight tying",
+    "NAM3": "Capabilities",
+    "NAM4": "Precision",
+    "NAM5": "State-dict adapters",
+    "NAM6": "Mixture of experts",
+    "NAM7": "Forward",
+    "NAM8": "Recipes, tests and docs",
+    "NAM9": "The probe",
+}
 SITE = "https://automodel-lint.readthedocs.io"
 URL = SITE + "/rules/{name}"
 

@@ -4,11 +4,11 @@ from __future__ import annotations
 
 import os
 from collections import Counter
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from typing import Any
 
 from automodel_lint.config import Config
-from automodel_lint.findings import Finding, Severity
+from automodel_lint.findings import Finding, Severity, Silenced
 from automodel_lint.source import SourceTree
 
 
@@ -17,7 +17,8 @@ class Report:
     """The outcome of a run: the findings to show, in order, and what the summary needs.
 
     ``probe`` is what the runtime probe tells of each class beside its findings, ``None`` if it did not run; ``fixed``
-    counts the findings that were repaired before, ``changes`` the files that this changed.
+    counts the findings that were repaired before, ``changes`` the files that this changed. ``silenced`` are the
+    findings that are left out by name, ``asked`` the codes of the rules that were selected.
     """
 
     root: str
@@ -32,6 +33,8 @@ class Report:
     probe: list[dict[str, Any]] | None = None
     fixed: int = 0
     changes: int = 0
+    silenced: list[Silenced] = field(default_factory=list)
+    asked: frozenset[str] = frozenset()
 
     def counts(self) -> dict[str, int]:
         """Return the number of findings by severity, most severe first."""

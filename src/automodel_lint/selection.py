@@ -11,7 +11,7 @@ from automodel_lint import suppressions
 from automodel_lint.config import Config
 from automodel_lint.domain.checkout import Checkout
 from automodel_lint.engine import Verdict, completed
-from automodel_lint.findings import Finding, Severity, Span
+from automodel_lint.findings import Finding, Severity, Silenced, Span
 from automodel_lint.pages import Page
 from automodel_lint.report import Report
 from automodel_lint.request import Request, UsageError
@@ -34,7 +34,7 @@ class Selection:
             or any(checkout.holds_package(os.path.abspath(p)) for p in self.request.paths)
         )
         self.used_exemptions: set[tuple[str, str]] = set()
-        self.silenced = 0
+        self.silenced: list[Silenced] = []
 
     def report(self) -> Report:
         findings = [self._weighed(f) for f in self.verdict.findings]
@@ -45,11 +45,22 @@ class Selection:
         kept, known = self._unknown(fingerprinted)
         shown = [f for f in kept if self._in_scope(f) and not self._ignored_here(f)]
         shown.sort(key=lambda f: f.sort_key)
-        files = [f for f in self.verdict.files if self._shown(f)]
-        classes = sum(self._shown(path) for path in self.verdict.classes)
-        return Report(self.checkout.root, shown, classes, files, 0.0, self.config, self.tree, self.silenced, known)
+        files = [f for f in self.verdict.files if self.shows(f)]
+        classes = sum(self.shows(path) for path in self.verdict.classes)
+        commented = sum(s.by == "comment" for s in self.silenced)
+        report = Report(self.checkout.root, shown, classes, files, 0.0, self.config, self.tree, commented, known)
+        report.silenced = [s for s in self.silenced if self._in_scope(s.finding)]
+        report.asked = self.asked()
+        return report
 
-    def _shown(self, path: str) -> bool:
+    def asked(self) -> frozenset[str]:
+        """Return the codes of the rules that have looked and whose findings, as their pages weigh them, are shown."""
+        from automodel_lint.pages import pages
+
+        return frozenset(code for code, page in pages().items() if self._asked(code, page))
+
+    def shows(self, path: str) -> bool:
+        """Tell whether a file (relative to the root) belongs to what was asked for."""
         return (self.whole or self._path_in_scope(path)) and not self._excluded(path)
 
     # -- codes and severities -------------------------------------------------------------------------------------
@@ -129,6 +140,7 @@ class Selection:
             if finding.code.startswith(code):
                 for name in names & set(classes):
                     self.used_exemptions.add((code, name))
+                    self.silenced.append(Silenced(finding, "exemption", classes[name]))
                     return True
         return False
 
@@ -170,7 +182,8 @@ class Selection:
                 continue
             found = suppressions.read(data, path)
             left = self._left(here, found)
-            self.silenced += len(here) - len(left)
+            silent = [f for f in here if f not in left]
+            self.silenced += [Silenced(f, "comment", found.reason(f)) for f in silent]
             kept += left + self._left(self._unused(path, found), found)
         return kept
 
@@ -237,11 +250,14 @@ class Selection:
 
     def _ignored_here(self, finding: Finding) -> bool:
         path = self.tree.absolute(finding.path)
-        return any(
-            self._matches([glob], path)
+        globs = [
+            glob
             for glob, codes in self.config.per_path_ignores.items()
-            if any(finding.code.startswith(code) for code in codes)
-        )
+            if any(finding.code.startswith(code) for code in codes) and self._matches([glob], path)
+        ]
+        if globs:
+            self.silenced.append(Silenced(finding, "path", globs[0]))
+        return bool(globs)
 
     # -- baseline -------------------------------------------------------------------------------------------------
 
@@ -252,6 +268,7 @@ class Selection:
         path = self.config.absolute(self.config.baseline)
         known = baselines.load(path)
         left = [f for f in findings if f.fingerprint not in known]
+        self.silenced += [Silenced(f, "baseline") for f in findings if f.fingerprint in known]
         if self.whole and self._judged("NAM003"):
             present = {f.fingerprint for f in findings}
             relative = self.tree.relative(path)
@@ -270,4 +287,4 @@ class Selection:
                 if fingerprint not in present and self._judged(entry.code)
             ]
             left += baselines.fingerprinted([self._weighed(f) for f in completed(stale)])
-        return left, len(findings) - sum(f.fingerprint not in known for f in findings)
+        return left, sum(s.by == "baseline" for s in self.silenced)

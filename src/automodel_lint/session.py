@@ -18,12 +18,15 @@ from automodel_lint.request import Request, UsageError
 from automodel_lint.selection import Selection
 from automodel_lint.source import SourceTree
 
+_LIBRARIES = ("transformers", "nemo_automodel")
+
 
 class Session:
     """A checkout with its settings, ready to be linted. All paths of the request lie in it.
 
-    ``verdict`` is what all rules say, once it has run. ``known`` is the :meth:`snapshot` of a session on an earlier
-    state of the same files: what that found is used again where nothing has changed, and nothing is kept on disk.
+    ``verdict`` is what all rules say, once it has run, ``selection`` what of that is shown. ``known`` is the
+    :meth:`snapshot` of a session on an earlier state of the same files: what that found is used again where nothing has
+    changed, and nothing is kept on disk.
 
     Raises:
         UsageError, ConfigError, CheckoutNotFound: if what was asked for is not there or not usable.
@@ -31,6 +34,7 @@ class Session:
 
     engine: Engine
     verdict: Verdict
+    selection: Selection
 
     def __init__(self, request: Request, known: dict[str, Any] | None = None):
         self.request, self.known = request, known
@@ -73,7 +77,8 @@ class Session:
         names, asked = self.config.fp32_tensors, self.asked
         self.engine = Engine(self.checkout, tree, outside, kept, names, apart, self.known, asked=asked)
         self.verdict = self.engine.run(progress)
-        report = Selection(self.request, self.config, self.checkout, tree, self.verdict).report()
+        self.selection = Selection(self.request, self.config, self.checkout, tree, self.verdict)
+        report = self.selection.report()
         report.seconds = time.perf_counter() - started
         return report
 
@@ -94,8 +99,7 @@ class Session:
 
     def _outside(self) -> list[str]:
         """The folders of the search path in which libraries lie that are followed."""
-        libraries = ("transformers", "nemo_automodel")
-        return [p for p in self.search_path if any(os.path.isdir(os.path.join(p, name)) for name in libraries)]
+        return _with_libraries(self.search_path)
 
     def _cache_file(self, outside: list[str]) -> str | None:
         if not self.request.cache or self.known is not None:
@@ -132,6 +136,20 @@ def sessions(request: Request) -> list[Session]:
             if not request.force_exclude:
                 raise
     return [Session(replace(request, paths=paths)) for paths in by_checkout.values()]
+
+
+def libraries(python: str | None) -> list[str]:
+    """Return the folders in which the libraries lie that are followed, for who has no checkout.
+
+    Raises:
+        UsageError, ConfigError: as :class:`Session` does.
+    """
+    config = load(find(os.getcwd()))
+    return _with_libraries(_search_path(python or config.python, config))
+
+
+def _with_libraries(search_path: list[str]) -> list[str]:
+    return [path for path in search_path if any(os.path.isdir(os.path.join(path, name)) for name in _LIBRARIES)]
 
 
 def _check_paths(paths: Iterable[str]) -> None:

@@ -25,13 +25,14 @@ _FILE = re.compile(r"# flake8[:=]\s*noqa(?::\s?(?P<codes>(?:[A-Z]+[0-9]+(?:[,\s]
 
 @dataclass
 class Comment:
-    """One suppressing comment: the codes it names (none means all), the lines it works on, where it stands."""
+    """One suppressing comment: the codes it names (none means all), the lines it works on, where it stands, and why."""
 
     codes: tuple[str, ...]
     first: int
     last: int
     span: Span
     own: bool = False
+    reason: str = ""
     used: set[str] = field(default_factory=set)
 
     def covers(self, finding: Finding) -> bool:
@@ -55,6 +56,10 @@ class Suppressions:
     def covers(self, finding: Finding) -> bool:
         """Tell whether some comment silences a finding (every one that does is marked as used)."""
         return any([comment.covers(finding) for comment in self.comments]) or self.everything
+
+    def reason(self, finding: Finding) -> str:
+        """Return the reason that a comment which silences a finding gives; empty if none does."""
+        return next((c.reason for c in self.comments if c.reason and c.covers(finding)), "")
 
 
 _OURS = re.compile(rb"noqa[^\n]*NAM[0-9]", re.I)
@@ -169,7 +174,8 @@ class _Reader:
             return
         own = _OWN.search(token.string)
         if own:
-            comment = Comment(_split(own["codes"] or ""), first, last, span, own=True)
+            reason = token.string[own.end() :].partition("#")[0].strip()
+            comment = Comment(_split(own["codes"] or ""), first, last, span, own=True, reason=reason)
             self.found.append(comment)
             if alone:
                 comment.first, comment.last = first, first

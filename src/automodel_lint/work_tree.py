@@ -5,6 +5,7 @@ from __future__ import annotations
 import os
 import re
 import subprocess
+import time
 from dataclasses import dataclass
 
 _COMMIT = re.compile(r"[0-9a-f]{40}|[0-9a-f]{64}")
@@ -20,6 +21,14 @@ class WorkTree:
 
     commit: str
     prefix: str
+
+
+def commit_date(folder: str) -> str | None:
+    """Return when the checked-out commit was made, in UTC (``2026-11-30T12:00:00Z``); ``None`` if git does not tell."""
+    said = _git(folder, "log", "-1", "--no-show-signature", "--format=%ct")
+    if said is None or not said.strip().isdecimal():
+        return None
+    return time.strftime("%Y-%m-%dT%H:%M:%SZ", time.gmtime(int(said)))
 
 
 def added_since(folder: str, revision: str) -> frozenset[str] | None:

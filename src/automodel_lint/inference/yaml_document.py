@@ -98,7 +98,7 @@ class Node:
             except Unloadable:
                 continue
             if node.is_scalar:
-                found[name] = Entry(name, node.span, self.document.node(value), merged)
+                found[name] = Entry(name, node, self.document.node(value), merged)
         return found
 
     @cached_property
@@ -117,9 +117,14 @@ class Entry:
     """A key of a mapping with its value; ``merged`` if it comes from another mapping through ``<<``."""
 
     key: Hashable
-    span: Span
+    key_node: Node
     node: Node
     merged: bool
+
+    @property
+    def span(self) -> Span:
+        """Where the key stands."""
+        return self.key_node.span
 
 
 @dataclass
@@ -177,14 +182,11 @@ class Document:
         if raw.tag == _TAG + "str":
             return raw.value
         try:
-            return self._constructor.construct_object(raw) if raw.tag in _SCALARS else self._refused(raw)
+            if raw.tag not in _SCALARS:
+                raise Unloadable(raw.tag)
+            return self._constructor.construct_object(raw)
         except (yaml.YAMLError, ValueError, TypeError, OverflowError, LookupError) as error:
             raise Unloadable(str(error)) from error
-
-    def _refused(self, raw: Any) -> Any:
-        if raw.tag == _MERGE:  # a plain ``<<`` as a value
-            return raw.value
-        raise Unloadable(raw.tag)
 
     def pairs(self, raw: Any) -> Iterable[tuple[Any, Any, bool]]:
         """Return key and value nodes of a mapping, each key once, those that merges bring first."""
@@ -284,8 +286,12 @@ def _problem(document: Document, error: Exception) -> Problem:
 
 def _refusals(document: Document) -> Iterator[Problem]:
     """What parses, and is refused when values are made of it; and keys that a mapping has twice."""
-    for raw in document.everything():
-        if raw.tag not in _KNOWN:
+    nodes = list(document.everything())
+    merges = {id(k) for raw in nodes for k in _keys(raw) if k.tag == _MERGE} if "<<" in document.text else ()
+    for raw in nodes:
+        if raw.tag == _MERGE and id(raw) not in merges:
+            yield Problem("`<<` is no value", document.span(raw))
+        elif raw.tag not in _KNOWN:
             yield Problem(f"the tag `{raw.tag.replace(_TAG, '!!')}` is unknown to `safe_load`", document.span(raw))
         elif isinstance(raw, yaml.MappingNode):
             yield from _faulty_keys(document, raw)
@@ -294,6 +300,10 @@ def _refusals(document: Document) -> Iterator[Problem]:
                 document.construct(raw)
             except Unloadable:
                 yield Problem(f"`{raw.value}` has no value", document.span(raw))
+
+
+def _keys(raw: Any) -> list[Any]:
+    return [key for key, _ in raw.value] if isinstance(raw, yaml.MappingNode) else []
 
 
 def _faulty_keys(document: Document, raw: Any) -> Iterator[Problem]:

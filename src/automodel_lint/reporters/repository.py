@@ -9,6 +9,12 @@ from automodel_lint.report import Report
 from automodel_lint.work_tree import work_tree
 
 
+def repository_address() -> str | None:
+    """Return the address of the repository on its code host, where CI tells."""
+    server, name = os.environ.get("GITHUB_SERVER_URL"), os.environ.get("GITHUB_REPOSITORY")
+    return f"{server}/{name}" if server and name else os.environ.get("CI_PROJECT_URL")
+
+
 @dataclass(frozen=True)
 class Repository:
     """The folder that paths are told from, and the report's root.

@@ -19,7 +19,7 @@ from automodel_lint.report import Report
 from automodel_lint.reporters.columns import UTF_16, Columns
 from automodel_lint.reporters.json import as_text
 from automodel_lint.reporters.line_hash import line_hashes
-from automodel_lint.reporters.repository import Repository
+from automodel_lint.reporters.repository import Repository, repository_address
 from automodel_lint.reporters.workflow import shortened
 
 SCHEMA = "https://json.schemastore.org/sarif-2.1.0.json"
@@ -92,8 +92,7 @@ def _help(page: Page) -> str:
 
 def _provenance(repository: Repository) -> dict[str, Any]:
     """What of the repository was linted, where GitHub or GitLab tell its address."""
-    server, name = os.environ.get("GITHUB_SERVER_URL"), os.environ.get("GITHUB_REPOSITORY")
-    address = f"{server}/{name}" if server and name else os.environ.get("CI_PROJECT_URL")
+    address = repository_address()
     if not address or repository.commit is None:
         return {}
     details = {"repositoryUri": address, "revisionId": repository.commit, "mappedTo": {"uriBaseId": ROOT}}

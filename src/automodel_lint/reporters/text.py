@@ -10,11 +10,11 @@ import click
 
 from automodel_lint.findings import Finding, Severity
 from automodel_lint.fixes.shapes import safety
+from automodel_lint.frames import frame
 from automodel_lint.pages import pages
 from automodel_lint.report import Report
 
 _COLOURS = {Severity.ERROR: "red", Severity.WARNING: "yellow", Severity.INFO: "cyan"}
-_WIDEST = 160
 
 
 def render(report: Report, verbose: bool = False, quiet: bool = False) -> str:
@@ -76,21 +76,12 @@ def _finding(report: Report, finding: Finding, prefix: str, framed: bool) -> Ite
 
 def _frame(report: Report, finding: Finding, colour: str) -> Iterator[str]:
     """The offending line between its neighbours, with the place underlined."""
-    lines = report.tree.lines(report.tree.absolute(finding.path))
-    line = finding.span.line
-    if not 0 < line <= len(lines) or not any(lines):
-        return
-    first, last = max(1, line - 1), min(len(lines), line + 1)
-    width = len(str(last))
-    for number in range(first, last + 1):
-        text = lines[number - 1].expandtabs(4)[:_WIDEST].rstrip()
+    lines = frame(report.tree, finding)
+    width = len(str(lines[-1].number)) if lines else 0
+    for number, text, start, end in lines:
         yield click.style(f"    {number:{width}} | ", dim=True) + text + "\n"
-        if number == line:
-            start = len(lines[number - 1][: finding.span.column - 1].expandtabs(4))
-            end = len(lines[number - 1].expandtabs(4).rstrip())
-            if finding.span.end_line == line:
-                end = len(lines[number - 1][: finding.span.end_column - 1].expandtabs(4))
-            marks = "^" * max(1, min(end, _WIDEST) - start)
+        if end:
+            marks = "^" * (end - start)
             yield (click.style(f"    {'':{width}} | ", dim=True) + " " * start + click.style(marks, fg=colour) + "\n")
 
 
