@@ -33,7 +33,7 @@ loss_fn:
   ignore: 3
 """
 BOTH = [(3, "NAM811"), (7, "NAM812")]
-RULES = ["NAM8", "NAM0"]
+RULES = ["NAM811", "NAM812", "NAM813", "NAM814", "NAM815", "NAM0"]
 
 
 @pytest.fixture
@@ -103,7 +103,7 @@ def test_a_source_layout_and_a_plug_in(tmp_path: Path) -> None:
         "examples/run.yaml": "recipe: TrainRecipe\na: {_target_: plug.gone.x}\nb: {_target_: nemo_automodel.gone.x}\n",
     }
     write(tmp_path, files)
-    assert _found(_request(tmp_path, select=["NAM8"])) == [(2, "NAM811")]
+    assert _found(_request(tmp_path, select=["NAM811"])) == [(2, "NAM811")]
 
 
 # -- buffers, comments, repairs ---------------------------------------------------------------------------------------
@@ -233,6 +233,9 @@ def repository(root: Path) -> Path:
     return root
 
 
+ASKED = ["NAM80"]  # a prefix does not ask old recipes
+
+
 def _about_dtype(request: Request) -> set[str]:
     return {f.path for f in _findings(request) if f.code == "NAM804"}
 
@@ -240,27 +243,27 @@ def _about_dtype(request: Request) -> set[str]:
 def test_only_new_recipes_are_asked_for_fp32_weights(repository: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.delenv("GITHUB_ACTIONS", raising=False)
     new = {"examples/new.yaml", "examples/unknown.yaml"}
-    request = _request(repository)
+    request = _request(repository, select=ASKED)
     assert not _about_dtype(request)
     assert _about_dtype(replace(request, base_revision="main")) == new
     assert _about_dtype(replace(request, select=["NAM804"])) == {*new, "examples/moved.yaml"}
     (repository / "automodel-lint.toml").write_text('base-revision = "main"\n')
     assert _about_dtype(request) == new
-    assert _about_dtype(_request(repository, "examples/new.yaml")) == {"examples/new.yaml"}
+    assert _about_dtype(_request(repository, "examples/new.yaml", select=ASKED)) == {"examples/new.yaml"}
 
 
 def test_the_branch_that_a_pull_request_goes_to(repository: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("GITHUB_ACTIONS", "true")
     monkeypatch.setenv("GITHUB_BASE_REF", "main")
-    assert _about_dtype(_request(repository)) == {"examples/new.yaml", "examples/unknown.yaml"}
+    assert _about_dtype(_request(repository, select=ASKED)) == {"examples/new.yaml", "examples/unknown.yaml"}
     monkeypatch.setenv("GITHUB_BASE_REF", "gone")  # a shallow clone knows no other branch
-    assert not _about_dtype(_request(repository))
+    assert not _about_dtype(_request(repository, select=ASKED))
 
 
 @pytest.mark.parametrize("revision", ["gone", "--output=x", "main:examples"])
 def test_a_base_revision_that_is_none(revision: str, repository: Path) -> None:
     with pytest.raises(UsageError, match="git knows no such revision"):
-        _findings(_request(repository, base_revision=revision))
+        _findings(_request(repository, select=ASKED, base_revision=revision))
 
 
 # -- the thing --------------------------------------------------------------------------------------------------------
