@@ -223,3 +223,23 @@ async def test_files_outside_any_checkout_show_nothing(example: Path, tmp_path: 
         editor.open(BIRCH)
         await editor.until(BIRCH, lambda codes: "NAM208" in codes)
         assert editor.codes(str(stray)) == []
+
+
+async def test_a_recipe_while_it_is_typed(example: Path):
+    """What is wrong shows; while the text does not load, that it does not, and what was known beside."""
+    path, new = "examples/lm_train/fir/fir_tiny.yaml", "runs/new.yaml"
+    async with editing(example) as editor:
+        text = editor.open(path)
+        await editor.until(path, _nothing)
+        editor.replace(path, "SeededRun", "SeedRun")
+        (found,) = await editor.until(path, lambda codes: codes == ["NAM811"])
+        assert editor.marked(path, found).endswith(".SeedRun")
+        editor.replace(path, "recipe: ", "# a line more\nrecipe TrainAll\nrecipe: ")
+        shown = await editor.until(path, lambda codes: sorted(codes) == ["NAM811", "NAM814"])
+        assert editor.marked(path, next(d for d in shown if d.code == "NAM811")).endswith(".SeedRun")
+        editor.type(path, text)
+        await editor.until(path, _nothing)
+        editor.open(new, "recipe: TrainLanguageModelsRecipe\n")
+        (found,) = await editor.until(new, lambda codes: codes == ["NAM815"])
+        titles = _titles(await editor.actions(new, found.range))
+        assert any("# noqa" in title for title in titles)

@@ -34,6 +34,7 @@ class Cache:
         self._offered: dict[str, Any] = {}
         self._states: list[list[Any]] = []
         self._valid: dict[int, bool] = {}
+        self._valid_keys: dict[str, bool] = {}
         if known is not None:
             self._states, self._kept = known["states"], dict(known["verdicts"])
         elif path is not None:
@@ -57,9 +58,10 @@ class Cache:
         kept = self._kept.get(key)
         if kept is not None:
             try:
-                if all(self._holds(index) for index in kept["read"]):
+                if self._is_valid(key, kept):
                     found = load(kept["value"])
-                    self.tree.note(*(self._dep(index) for index in kept["read"]))
+                    if self.tree.is_recording:
+                        self.tree.note(*(self._dep(index) for index in kept["read"]))
                     self._fresh[key] = kept
                     return found
             except (IndexError, KeyError, TypeError, ValueError, AttributeError):
@@ -73,13 +75,20 @@ class Cache:
         """Tell whether a verdict has to be computed: there is none, or something it was reached by has changed."""
         kept = self._kept.get(key)
         try:
-            return kept is None or not all(self._holds(index) for index in kept["read"])
+            return kept is None or not self._is_valid(key, kept)
         except (IndexError, KeyError, TypeError, ValueError):
             return True
 
     def offer(self, key: str, value: Any, deps: set[Dep]) -> None:
         """Take over a verdict that was computed elsewhere just now."""
         self._offered[key] = {"value": value, "deps": deps}
+
+    def _is_valid(self, key: str, kept: dict[str, Any]) -> bool:
+        """Whether nothing has changed that a kept verdict depends on; found out once a run."""
+        known = self._valid_keys.get(key)
+        if known is None:
+            known = self._valid_keys[key] = all(self._holds(index) for index in kept["read"])
+        return known
 
     def _dep(self, index: int) -> Dep:
         return tuple(self._states[index][0])

@@ -90,6 +90,11 @@ class SourceTree:
         if self._recorders:
             self._recorders[-1].update(deps)
 
+    @property
+    def is_recording(self) -> bool:
+        """Whether somebody takes down what is read."""
+        return bool(self._recorders)
+
     def publish(self, name: str, value: str) -> None:
         """Make a computed text known under ``name``, so that verdicts may depend on it instead of on files."""
         self._facts[name] = digest(value.encode())

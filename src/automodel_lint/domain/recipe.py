@@ -32,12 +32,17 @@ UNKNOWN: Any = _Unknown()
 
 @dataclass(frozen=True)
 class Setting:
-    """One key of a recipe: where the key and the value stand, and whether it came through a merge."""
+    """One key of a recipe with its value, and whether it came through a merge."""
 
     path: Path
     node: Node
-    key_span: Span
+    key_node: Node
     is_merged: bool = False
+
+    @property
+    def key_span(self) -> Span:
+        """Where the key stands."""
+        return self.key_node.span
 
     @property
     def span(self) -> Span:
@@ -96,7 +101,7 @@ class Recipe:
             if entry is None:
                 return None
             path, node = (*path, key), entry.node
-            found = Setting(path, entry.node, entry.span, entry.merged)
+            found = Setting(path, entry.node, entry.key_node, entry.merged)
         return found
 
     @property
@@ -128,7 +133,7 @@ class Recipe:
                 continue
             seen.add(id(node))
             settings = {
-                entry.key: Setting((*path, entry.key), entry.node, entry.span, entry.merged)
+                entry.key: Setting((*path, entry.key), entry.node, entry.key_node, entry.merged)
                 for entry in node.entries.values()
                 if isinstance(entry.key, str)
             }

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import os
 import re
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from typing import TYPE_CHECKING
 
 from automodel_lint.source import remembered
@@ -44,32 +44,31 @@ class RecipeReads:
         quoted = rf"""["']{name}["']"""
         ways = [rf"\.pop\(\s*{quoted}", rf"{quoted}\s+(?:not\s+)?in\b", rf"(?<!\bcfg)\.get\(\s*{quoted}"]
         ways += [rf"""["'.]{where}\.{name}\b"""] if section else [rf"\bcfg\.get\(\s*{quoted}", rf"\bcfg\.{name}\b"]
-        return any(self.holds(way) for way in ways)
+        return self._holds(key, "|".join(ways), self.sources())
 
     @remembered
     def makes_plainly(self, section: str) -> bool:
         """Tell whether an object is made of a section with what that says, and nothing else, wherever one is made."""
-        call = rf"\bcfg\.{re.escape(section)}\.instantiate\(\s*"
-        return self.holds(rf"{call}\)") and not self.holds(rf"{call}[^)\s]")
+        words, files = f"cfg.{section}.instantiate(", list(self.sources())
+        call = rf"\b{re.escape(words)}\s*"
+        return self._holds(words, rf"{call}\)", files) and not self._holds(words, rf"{call}[^)\s]", files)
 
     @remembered
     def mentions(self, word: str) -> bool:
         """Tell whether the recipe classes, or the modules that load data for them, have a word at all."""
-        pattern = rf"\b{re.escape(word)}\b"
         loaders = (path for path in self.project.package_files() if path.endswith("loader.py"))
-        return self.holds(pattern) or any(self.tree.matches(path, pattern) for path in loaders)
+        return self._holds(word, rf"\b{re.escape(word)}\b", (*self.sources(), *loaders))
 
     @remembered
     def defines(self, name: str) -> bool | None:
         """Tell whether a recipe class has this name, where the command line looks; ``None`` if it looks nowhere."""
         paths = list(self.searched())
-        pattern = rf"(?m)^class\s+{re.escape(name)}\s*[(:]"
-        return any(self.tree.matches(path, pattern) for path in paths) if paths else None
+        return self._holds(name, rf"(?m)^class\s+{re.escape(name)}\s*[(:]", paths) if paths else None
 
     def searched(self) -> Iterator[str]:
         """Yield the files that the command line searches: those with an underscore in front are passed over."""
         return (path for path in self.sources() if not os.path.basename(path).startswith("_"))
 
-    def holds(self, pattern: str) -> bool:
-        """Tell whether a file of the recipe classes has something that matches."""
-        return any(self.tree.matches(path, pattern) for path in self.sources())
+    def _holds(self, text: str, pattern: str, paths: Iterable[str]) -> bool:
+        """Whether a file has something that matches; only one with the text is searched, which is quick to see."""
+        return any(self.tree.holds(path, text.encode()) and self.tree.matches(path, pattern) for path in paths)

@@ -121,7 +121,8 @@ class RecipeTargets:
             return UNKNOWN
         found = self._in_module(names, module, rest[0])
         if found is None:
-            return self._missing(names, prefix, rest, [*module.bindings.names, *self._inside(names, prefix)])
+            known = [*module.bindings.names, *_on_demand(module), *self._inside(names, prefix)]
+            return self._missing(names, prefix, rest, known)
         return self._attributes(library, prefix, found, rest)
 
     def _is_module(self, names: Names, name: str) -> bool:
@@ -204,7 +205,7 @@ class RecipeTargets:
     # -- what is meant ------------------------------------------------------------------------------------------------
 
     def _missing(self, names: Names, prefix: str, rest: list[str], known: Iterable[str]) -> Leads:
-        if names.path_of(prefix) is not None and self._redirects(names, prefix):
+        if names.path_of(prefix) is not None and self._redirects(names, prefix, rest[0]):
             return UNKNOWN
         candidates = [n for n in dict.fromkeys(known) if not n.startswith("_")]
         close = difflib.get_close_matches(rest[0], candidates, 1, cutoff=0.8)
@@ -218,10 +219,11 @@ class RecipeTargets:
             near = [prefix, *close, *rest[1:]] if close else []
         return Leads("missing", owner=prefix, missing=rest[0], near=".".join(near))
 
-    def _redirects(self, names: Names, prefix: str) -> bool:
-        """Whether importing the package changes how modules are found."""
-        path = names.path_of(prefix.partition(".")[0])
-        return path is not None and self.tree.holds(path, b"sys.meta_path") and "." not in prefix
+    def _redirects(self, names: Names, prefix: str, name: str) -> bool:
+        """Whether importing a package changes how modules are found, and a module of this name may be among them."""
+        path = names.path_of(prefix)
+        hooks = path is not None and self.tree.holds(path, b"sys.meta_path")
+        return hooks and self.tree.matches(path, rf"\b{re.escape(name)}\b")  # type: ignore[arg-type]
 
     def _elsewhere(self, rest: list[str]) -> list[str]:
         """The one place in the package that defines what the end of a missing name is called."""
@@ -287,6 +289,15 @@ def _table(module: Module, name: str) -> list[tuple[str, str]]:
     return found
 
 
+def _on_demand(module: Module) -> list[str]:
+    """The keys of tables in a module that serves names on demand."""
+    if not module.bindings.live("__getattr__"):
+        return []
+    tables = [b.node for bound in module.bindings.names.values() for b in bound if isinstance(b.node, ast.Dict)]
+    keys = (key.value for table in tables for key in table.keys if isinstance(key, ast.Constant))
+    return [key for key in keys if isinstance(key, str) and key.isidentifier()]
+
+
 def _looks_names_up(function: ast.FunctionDef | ast.AsyncFunctionDef) -> bool:
     """Whether a ``__getattr__`` knows its names: it ends in an error, and compares or looks up what it is asked."""
     asked = function.args.args[0].arg if function.args.args else ""
@@ -308,6 +319,8 @@ def _binds_by_hand(module: Module) -> bool:
             continue
         if isinstance(node, ast.Call) and dotted(node.func) in ("globals", "exec", "setattr", "vars"):
             return True
-        if isinstance(node, ast.Attribute) and node.attr == "modules" and dotted(node.value) == "sys":
-            return True
+        named = [node.slice] if isinstance(node, ast.Subscript) else node.args if isinstance(node, ast.Call) else []
+        owner = node.value if isinstance(node, ast.Subscript) else getattr(node, "func", node)
+        if dotted(owner).startswith("sys.modules") and any(dotted(part) == "__name__" for part in named):
+            return True  # itself, to be changed or replaced
     return False

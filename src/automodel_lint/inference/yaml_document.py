@@ -98,7 +98,7 @@ class Node:
             except Unloadable:
                 continue
             if node.is_scalar:
-                found[name] = Entry(name, node.span, self.document.node(value), merged)
+                found[name] = Entry(name, node, self.document.node(value), merged)
         return found
 
     @cached_property
@@ -117,9 +117,14 @@ class Entry:
     """A key of a mapping with its value; ``merged`` if it comes from another mapping through ``<<``."""
 
     key: Hashable
-    span: Span
+    key_node: Node
     node: Node
     merged: bool
+
+    @property
+    def span(self) -> Span:
+        """Where the key stands."""
+        return self.key_node.span
 
 
 @dataclass
@@ -281,8 +286,9 @@ def _problem(document: Document, error: Exception) -> Problem:
 
 def _refusals(document: Document) -> Iterator[Problem]:
     """What parses, and is refused when values are made of it; and keys that a mapping has twice."""
-    merges = {id(key) for raw in document.everything() for key in _keys(raw) if key.tag == _MERGE}
-    for raw in document.everything():
+    nodes = list(document.everything())
+    merges = {id(k) for raw in nodes for k in _keys(raw) if k.tag == _MERGE} if "<<" in document.text else ()
+    for raw in nodes:
         if raw.tag == _MERGE and id(raw) not in merges:
             yield Problem("`<<` is no value", document.span(raw))
         elif raw.tag not in _KNOWN:

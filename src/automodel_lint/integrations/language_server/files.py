@@ -125,11 +125,6 @@ class LiveTree(SourceTree):
         """The buffers that lie over the files."""
         return dict(self._overlay)
 
-    @property
-    def is_recording(self) -> bool:
-        """Whether somebody takes down what is read."""
-        return bool(self._recorders)
-
     def _file(self, path: str) -> _File:
         known = self._seen.get(path)
         if known is None:
