@@ -330,6 +330,23 @@ HARMLESS = [
     ),
     Harmless(
         "NAM306",
+        "loaded-by-either",
+        (
+            write(
+                NEW,
+                "model:\n  _target_: nemo_automodel.NeMoAutoModelForCausalLM.from_pretrained\n"
+                "  pretrained_model_name_or_path: a/b-1b\ndistributed:\n  tp_size: 2\n",
+            ),
+            Edit(
+                PAGE,
+                ROW,
+                f"{ROW}| One | `FirForCausalLM` | `a/b-1b` |\n| Two | `CedarForConditionalGeneration` | `a/b-1b` |\n",
+            ),
+        ),
+        "the loader does not choose the class, the checkpoint does",
+    ),
+    Harmless(
+        "NAM306",
         "from-the-environment",
         (Edit(RECIPE, SIZES, "  tp_size: ${oc.env:TP}\n"),),
         "the run decides",

@@ -15,7 +15,7 @@ from automodel_lint.inference.classes import MethodView
 from automodel_lint.inference.names import ClassEntity
 
 DIRECTIONS = ("from_hf", "to_hf")
-_ANY_ADAPTER = r"\b(?!StateDictAdapter\b)\w*Adapter\b"
+_ANY_ADAPTER = r"Adapter\b(?<=\wAdapter)(?<!\bStateDictAdapter)"  # but for the base class of all of them
 _HELPER = re.compile(rb"(?m)^[ \t]*from[ \t]+(?=\.|tests\b)(\.*)(\w[\w.]*)?[ \t]+import[ \t]+(\([^)]*\)|[^\n]*)")
 
 
@@ -60,6 +60,8 @@ def _runs(model: ModelClass, path: str, names: list[str], depth: int = 0) -> boo
     """Whether a file's code gets one of the methods from something, or hands that to a helper of the tests."""
     tree = model.project.tree
     for name in names:
+        if not tree.holds(path, name.encode()):
+            continue
         # neither `adapter.from_hf = fake` nor `adapter.from_hf.assert_called()`
         if tree.code_matches(path, rf"\.\s*{name}\b(?!\s*=[^=]|\s*\.)"):
             return True
@@ -75,6 +77,7 @@ def _saves_and_loads(model: ModelClass, path: str) -> bool:
     tree = model.project.tree
     return (
         tree.holds(path, model.name.encode())
+        and tree.holds(path, b".save_pretrained(")
         and tree.code_matches(path, r"\.save_pretrained\(")
         and tree.code_matches(path, r"\.from_pretrained\(")
     )
@@ -83,6 +86,8 @@ def _saves_and_loads(model: ModelClass, path: str) -> bool:
 def _helpers(model: ModelClass, path: str) -> Iterator[str]:
     """The files of the tests that a test imports from."""
     tree = model.project.tree
+    if not tree.holds(path, b"from .") and not tree.holds(path, b"from tests"):
+        return
     for match in _HELPER.finditer(tree.read(path) or b"") if tree.matches(path, _HELPER.pattern.decode()) else ():
         dots, module, listed = (part.decode(errors="replace") for part in match.groups(b""))
         folder = model.project.checkout.root

@@ -18,13 +18,8 @@ if TYPE_CHECKING:
 
 FACT = "recipes of "
 BY_TARGET, BY_PAGE = "target", "page"
-# The task in the name of an architecture that an auto class loads.
-_TASKS = {
-    "CausalLM": "ForCausalLM",
-    "ImageTextToText": "ForConditionalGeneration",
-    "MultimodalLM": "ForConditionalGeneration",
-    "SequenceClassification": "ForSequenceClassification",
-}
+_GENERATIVE = re.compile(r"NeMoAutoModelFor(?:CausalLM|ImageTextToText|MultimodalLM)\b")
+_HEADLESS = re.compile(r"(?:Model|ForSequenceClassification)$")  # an architecture that generates nothing
 
 
 @dataclass(frozen=True)
@@ -136,10 +131,14 @@ class _Attribution:
         return group, BY_PAGE, possible
 
     def _one(self, names: Iterable[str], subject: Subject) -> tuple[str, ...]:
-        """The only class among some architectures, where need be for the task of the recipe; nothing, if it is open."""
+        """The only class among some architectures; nothing if it is open.
+
+        A loader of generative models leaves out what generates nothing. It does not tell the others apart: which class
+        it makes is in the checkpoint.
+        """
         groups = {self.groups[name] for name in names}
-        if len(groups) > 1:
-            groups = {group for group in groups if any(name.endswith(subject_task(subject)) for name in group)}
+        if len(groups) > 1 and any(_GENERATIVE.search(text) for text in subject.targets):
+            groups = {group for group in groups if not all(_HEADLESS.search(name) for name in group)}
         return next(iter(groups)) if len(groups) == 1 else ()
 
     def _targeted(self, text: str) -> Iterator[str]:
@@ -156,9 +155,3 @@ class _Attribution:
             yield from exact or (ours if len({self.groups[key] for key in ours}) == 1 else ())
         elif package is not None:
             yield from (e.key for e in self.entries if e.cls == name and f".models.{package}." in f"{e.module}.")
-
-
-def subject_task(subject: Subject) -> str:
-    """Return how the name of an architecture ends that a recipe's auto class loads; nothing ends as for an unknown."""
-    match = re.search(r"NeMoAutoModelFor(\w+)", " ".join(subject.targets))
-    return _TASKS.get(match[1] if match else "", "\0")

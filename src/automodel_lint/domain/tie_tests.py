@@ -29,6 +29,8 @@ def unbuilt_settings(model: ModelClass) -> list[bool]:
     given: set[bool] = set()
     for path in _files(model, package):
         tree = model.project.tree
+        if not tree.holds(path, FLAG.encode()):
+            continue
         if _gives(model, path, _COMPUTED) or tree.matches(path, _PARAMETRISED) or tree.code_matches(path, _LOOPED):
             return []
         given |= {value for value in demanded if _gives(model, path, rf"{value}\b")}
