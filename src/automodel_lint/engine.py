@@ -199,6 +199,17 @@ class Engine:
             self._shared[f"recipe:{path}:"] = path
         return list(units.items())
 
+    def as_if_registered(self, place: tuple[str, str, str, int], name: str) -> list[Unit]:
+        """Return the units about a class that no entry leads to yet, as they will be with one under ``name``."""
+        names, path, registered = (name,), self.tree.absolute(place[2]), {place[1]: (name,)}
+        folder = self.checkout.model_package(path)
+        package: Unit = (f"package:{folder}:{names}", lambda: self._about_package(folder or "", names))
+        return [
+            (f"class:{place}:{names}:()", lambda: self._about_class("class", place, names, ())),
+            (f"module:{path}:{registered}", lambda: self._about_module(path, registered)),
+            *([package] if folder is not None else []),
+        ]
+
     def _resolution(self, module: str, cls: str) -> Resolution:
         key = f"resolve:{module}:{cls}"
         try:

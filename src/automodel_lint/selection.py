@@ -19,6 +19,8 @@ from automodel_lint.source import SourceTree
 
 # What these say concerns the run itself: it stands beside whatever was selected, unless it is ignored by name.
 ALWAYS = ("NAM000", "NAM002")
+# Why a finding is left out that nobody asked for.
+WORTH_A_LOOK, OF_OLD_FILES = UNASKED = ("info: only worth a look", "asked of new files only")
 # What is asked of new files only, unless it is selected by its full code.
 OF_NEW_FILES = ("NAM804",)
 
@@ -258,6 +260,25 @@ class Selection:
         if globs:
             self.silenced.append(Silenced(finding, "path", globs[0]))
         return bool(globs)
+
+    # -- what nobody asked for --------------------------------------------------------------------------------------
+
+    def unasked(self) -> list[tuple[Finding, str]]:
+        """Return the findings of the verdict that were not asked for, each with the reason in words.
+
+        Those that somebody silences are another matter: they are in the report.
+        """
+        found = ((finding, self._why_unasked(finding)) for finding in map(self._weighed, self.verdict.findings))
+        return [(finding, why) for finding, why in found if why is not None]
+
+    def _why_unasked(self, finding: Finding) -> str | None:
+        if not self._selected(finding):
+            is_ignored = any(finding.code.startswith(c) for c in (*self.config.ignore, *self.request.ignore))
+            is_left_out = is_ignored or finding.severity is not Severity.INFO
+            return f"the settings leave out {finding.code}" if is_left_out else WORTH_A_LOOK
+        if not self._new_enough(finding):
+            return OF_OLD_FILES
+        return "the settings exclude its file" if self._excluded(finding.path) else None
 
     # -- baseline -------------------------------------------------------------------------------------------------
 

@@ -183,7 +183,8 @@ class _Reader:
             return
         noqa = _NOQA.search(token.string)
         if noqa:
-            self.found.append(Comment(_split(noqa["codes"] or ""), first, last, span))
+            reason = token.string[noqa.end() :].strip(" \t-:–—")
+            self.found.append(Comment(_split(noqa["codes"] or ""), first, last, span, reason=reason))
 
 
 def _split(text: str) -> tuple[str, ...]:

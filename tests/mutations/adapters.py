@@ -362,6 +362,16 @@ FAULTS = [
     ),
     _fault(
         "NAM508",
+        "newer-name",
+        adapter(
+            _stacked("int(match[2])", "sorted(parts)"),
+            AS_IT_IS,
+            flag="_supports_write_through_checkpoint_load = True",
+        ),
+        "_supports_write_through_checkpoint_load",
+    ),
+    _fault(
+        "NAM508",
         "concatenated",
         adapter(
             _from_hf(
@@ -530,6 +540,19 @@ HARMLESS = [
         "no-claim",
         (adapter(_stacked("int(match[2])", "sorted(parts)"), AS_IT_IS, flag="_supports_low_memory_dcp_load = False"),),
         "nothing is claimed",
+    ),
+    Harmless(
+        "NAM509",
+        "tested-newer-name",
+        (
+            adapter(flag="_supports_write_through_checkpoint_load = True"),
+            write(
+                TEST,
+                "from x import SpruceStateDictAdapter\n\n\ndef test_it():\n"
+                "    assert SpruceStateDictAdapter().supports_write_through_checkpoint_load\n",
+            ),
+        ),
+        "a test names both",
     ),
     Harmless(
         "NAM509",

@@ -12,6 +12,7 @@ from automodel_lint import __version__
 
 COMMANDS = {
     "annotate": "show findings on a pull request of GitHub",
+    "audit": "go through the onboarding checklist for one model",
     "baseline": "keep today's findings, so that only new ones are shown",
     "check": "lint a checkout, a folder or files in one, or an installed package",
     "classify": "say what a model is by its config.json, and what there is to write",

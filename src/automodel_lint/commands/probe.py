@@ -55,8 +55,7 @@ def command(paths: tuple[str, ...], **options: Any) -> None:
     from automodel_lint.probe.session import ProbeSession
 
     with ExitStack() as stack:
-        progress = _progress(stack)
-        report = ProbeSession(session, options).run(progress)
+        report = ProbeSession(session, options).run(progress(stack))
     if options["fail_on"]:
         report.config = replace(report.config, fail_on=Severity.parse(options["fail_on"]))
     show(report, options, table=_table)
@@ -88,8 +87,8 @@ def _show_config(session: Session, options: dict[str, Any]) -> None:
     write(json.dumps(shown, indent=2) + "\n", options["output_file"])
 
 
-def _progress(stack: ExitStack) -> Any:
-    """A progress bar with the class under way, where somebody watches."""
+def progress(stack: ExitStack) -> Any:
+    """Return what shows a bar with the class under way, where somebody watches; else ``None``."""
     if not sys.stderr.isatty():
         return None
     from rich.console import Console
@@ -100,10 +99,10 @@ def _progress(stack: ExitStack) -> Any:
     task = bar.add_task("importing the registry", total=None)
     shown = time.monotonic()
 
-    def progress(name: str, code: str | None, done: int, total: int) -> None:
+    def advance(name: str, code: str | None, done: int, total: int) -> None:
         nonlocal shown
         if time.monotonic() - shown > 0.05:
             bar.update(task, description=f"{name} {code or ''}", completed=done, total=total)
             shown = time.monotonic()
 
-    return progress
+    return advance

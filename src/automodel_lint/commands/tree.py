@@ -89,9 +89,9 @@ def command(
     elif keys is not None:
         from automodel_lint.reporters import adapter_text
 
-        text = adapter_text.render(keys, None if output_file else _width())
+        text = adapter_text.render(keys, None if output_file else width())
     else:
-        text = _drawn(shown, output_format, params, depth, None if output_file else _width())
+        text = _drawn(shown, output_format, params, depth, None if output_file else width())
     write(text, output_file, plain=_plain)
 
 
@@ -123,8 +123,8 @@ def _drawn(shown: MarkedTree, output_format: str, params: bool, depth: int | Non
     return tree_text.render(outline, params, depth, width)
 
 
-def _width() -> int | None:
-    """The columns of the terminal, or as many as ``COLUMNS`` says; a file or a pipe has no end."""
+def width() -> int | None:
+    """Return the columns of the terminal, or as many as ``COLUMNS`` says; a file or a pipe has no end."""
     if not sys.stdout.isatty() and not os.environ.get("COLUMNS", "").isdigit():
         return None
     return max(shutil.get_terminal_size().columns, 40)
@@ -180,10 +180,11 @@ def _entry(project: Project, word: str) -> Registration:
     if by_class:
         return by_class[0]
     known = sorted({entry.key for entry in entries} | {entry.cls.rpartition(".")[2] for entry in entries} - {""})
-    raise UsageError(f"no architecture or class {word!r} is registered{_closest(word, known)}")
+    raise UsageError(f"no architecture or class {word!r} is registered{nearest(word, known)}")
 
 
-def _closest(word: str, known: list[str]) -> str:
+def nearest(word: str, known: list[str]) -> str:
+    """Return, as the end of a message, the known names that hold a word or are like it; empty if there are none."""
     holding = sorted((name for name in known if word and word.lower() in name.lower()), key=len)
     names = [repr(name) for name in holding[:3] or difflib.get_close_matches(word, known, 3, cutoff=0.5)]
     return f"; did you mean {', '.join(names[:-1])}{' or ' if names[:-1] else ''}{names[-1]}?" if names else ""

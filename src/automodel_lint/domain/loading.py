@@ -27,7 +27,12 @@ class Loading:
 
     def refuses_flip(self) -> bool:
         """Tell whether it, or a helper it calls, compares the tie flags of checkpoint and request."""
-        return any(self.names.leads_to(c, scope, FLIP_GUARD) for c, scope in self._calls())
+        return self.refusal() is not None
+
+    def refusal(self) -> tuple[str, ast.Call] | None:
+        """Return the call that compares the tie flags, and the file that it stands in; ``None`` if there is none."""
+        found = ((s.module.path, c) for c, s in self._calls() if self.names.leads_to(c, s, FLIP_GUARD))
+        return next(found, None)
 
     def changed_by(self) -> str | None:
         """Return how the caller can change the config (in words), or ``None`` if only the checkpoint's own is used."""

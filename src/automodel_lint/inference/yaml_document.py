@@ -204,7 +204,7 @@ class Document:
                     for source in sources:
                         if isinstance(source, yaml.MappingNode):
                             found |= {k: (a, b, True) for k, (a, b, _) in self._flat(source).items()}
-            own = {(k.tag, str(k.value)): (k, v, False) for k, v in raw.value if k.tag != _MERGE}
+            own = {_name_of(k): (k, v, False) for k, v in raw.value if k.tag != _MERGE}
             known |= {k: pair for k, pair in found.items() if k not in own} | own
         return known
 
@@ -300,6 +300,11 @@ def _refusals(document: Document) -> Iterator[Problem]:
                 document.construct(raw)
             except Unloadable:
                 yield Problem(f"`{raw.value}` has no value", document.span(raw))
+
+
+def _name_of(key: Any) -> tuple[str, str]:
+    """What tells a key from others of its mapping; one that is no scalar is only itself."""
+    return key.tag, key.value if isinstance(key, yaml.ScalarNode) else str(id(key))
 
 
 def _keys(raw: Any) -> list[Any]:

@@ -39,18 +39,23 @@ def built_components(model: ModelClass) -> dict[Key, Place]:
     Towers for other media stand under the group ``tower``, by the medium.
     """
     found: dict[Key, Place] = {}
-    towers = list(_towers(model.module_tree.root, 0))
+    media = towers(model)
     for layer in expert_layers(model):
         found.setdefault((EXPERTS, "routed"), layer.place)
-    for key, node in towers:
+    for key, node in media:
         found.setdefault(key, node.place)
     for built in expert_configs(model):
         score = built.fields.get(_SCORE)
         if score is not None:
             name = f"{score} router" if isinstance(score, str) else ANY_ROUTER
             found.setdefault((EXPERTS, name), built.place)
-    _walk(model.module_tree.root, "", {id(node) for _, node in towers}, found)
+    _walk(model.module_tree.root, "", {id(node) for _, node in media}, found)
     return found
+
+
+def towers(model: ModelClass) -> list[tuple[Key, ModuleNode]]:
+    """Return the towers that constructing a class can make, each with its key."""
+    return list(_towers(model.module_tree.root, 0))
 
 
 def _walk(node: ModuleNode, above: str, left_out: set[int], found: dict[Key, Place]) -> None:

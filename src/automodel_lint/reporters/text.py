@@ -22,7 +22,7 @@ def render(report: Report, verbose: bool = False, quiet: bool = False) -> str:
 
     Errors have a code frame; warnings are one line each, with a frame if ``verbose``.
     """
-    prefix = _shown_root(report.root)
+    prefix = shown_root(report.root)
     parts: list[str] = []
     errors = [f for f in report.findings if f.severity == Severity.ERROR]
     others = [f for f in report.findings if f.severity != Severity.ERROR]
@@ -38,8 +38,8 @@ def render(report: Report, verbose: bool = False, quiet: bool = False) -> str:
     return "".join(parts)
 
 
-def _shown_root(root: str) -> str:
-    """What to put before a path so that a terminal can open it: nothing where the root is the current folder."""
+def shown_root(root: str) -> str:
+    """Return what to put before a path so that a terminal can open it: nothing where the root is the current folder."""
     relative = os.path.relpath(root)
     if relative == ".":
         return ""

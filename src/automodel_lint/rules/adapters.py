@@ -126,15 +126,17 @@ def low_memory_claim(model: ModelClass | LooseAdapter) -> Iterator[Finding]:
         found = rebuilt(model, adapter, said) if said is not None else None
         if said is not None and found is not None:
             view, call = found
-            yield model.finding(said.binding.node, said.owner, rebuilding=view.node.name, call=shown(call))
+            yield model.finding(
+                said.member.binding.node, said.member.owner, rebuilding=view.node.name, call=shown(call)
+            )
 
 
 @rule("NAM509", late=True)
 def low_memory_untested(model: ModelClass | LooseAdapter) -> Iterator[Finding]:
     for adapter in model.adapters:
         said = claim(model, adapter)
-        if said is not None and said.owner is adapter.entity and not is_tested(model, adapter):
-            yield model.finding(said.binding.node, said.owner)
+        if said is not None and said.member.owner is adapter.entity and not is_tested(model, adapter):
+            yield model.finding(said.member.binding.node, said.member.owner, asked=said.asked)
 
 
 @rule("NAM513", late=True)

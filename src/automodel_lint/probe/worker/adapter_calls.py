@@ -19,6 +19,8 @@ EXCLUDED_END = "_extra_state"
 EXCLUDED = rf".*{EXCLUDED_END}.*"
 SAVING = {"device_mesh": None, "v4_compatible": False, "legacy_paramwrapper_layout": False}
 PEFT_PREFIX = "base_model.model."
+# What the framework has called that a checkpoint is read straight into the model, and the flags behind it.
+CLAIMS = ("supports_low_memory_dcp_load", "supports_write_through_checkpoint_load")
 NOT_TARGETED = re.compile(r"(^|\.)lm_head$|vision|visual|audio|sound|image")
 
 
@@ -107,6 +109,12 @@ def copied(adapter: Any) -> Any:
         return copy.deepcopy(adapter)
     except Exception:
         return copy.copy(adapter)
+
+
+def claims_low_memory(adapter: Any) -> bool:
+    """Tell whether an adapter says that a checkpoint can be read straight into the model's memory."""
+    names = [name for claim in CLAIMS for name in (claim, f"_{claim}")]
+    return bool(next((getattr(adapter, name) for name in names if hasattr(adapter, name)), False))
 
 
 def tensors_of(state: State) -> State:

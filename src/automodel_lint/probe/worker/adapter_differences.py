@@ -15,6 +15,7 @@ from automodel_lint.probe.worker.adapter_calls import (
     AdapterCalls,
     AdapterRaised,
     State,
+    claims_low_memory,
 )
 
 COUNT = re.compile(r"\b(one tensor|\d+ tensors)\b")
@@ -155,7 +156,7 @@ def _values(before: State, after: State, wrong: list[str]) -> Iterator[Differenc
 
 def _loaded_through_views(adapter: object) -> set[str]:
     """Names that ``from_hf`` leaves out because reading has written them into the model, where that is so (NAM909)."""
-    if not getattr(adapter, "supports_low_memory_dcp_load", False):
+    if not claims_low_memory(adapter):
         return set()
     return set(getattr(adapter, "view_loaded_native_keys", None) or ())
 

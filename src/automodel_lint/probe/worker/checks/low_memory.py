@@ -14,6 +14,7 @@ from automodel_lint.probe.protocol import Fault
 from automodel_lint.probe.worker.adapter_calls import (
     AdapterCalls,
     AdapterRaised,
+    claims_low_memory,
     copied,
     distinct_values,
 )
@@ -24,7 +25,6 @@ from automodel_lint.probe.worker.model_variants import with_adapter
 from automodel_lint.probe.worker.subject import Subject
 
 MOST = 0.5  # what a claim promises of the bytes: most lie in the model's own storage
-CLAIMS = ("supports_low_memory_dcp_load", "_supports_low_memory_dcp_load")
 
 
 class OnGpu(torch.Tensor):
@@ -35,7 +35,7 @@ class OnGpu(torch.Tensor):
 
 @check("NAM909", order=25)
 def low_memory_lie(subject: Subject) -> Iterator[Fault]:
-    claiming = [(w, m) for w, m in with_adapter(subject) if _claims(m.state_dict_adapter)]
+    claiming = [(w, m) for w, m in with_adapter(subject) if claims_low_memory(m.state_dict_adapter)]
     if not claiming:
         raise NotProbed("its adapter does not claim low-memory loading")
     seen: set[str] = set()
@@ -84,10 +84,6 @@ def _fault_of(read: Read, kind: type[torch.Tensor]) -> Fault | None:
             {"what": copied_share, "names": brief(read.copies), "detail": "they need memory for a second model"}
         )
     return None
-
-
-def _claims(adapter: Any) -> bool:
-    return bool(next((getattr(adapter, name) for name in CLAIMS if hasattr(adapter, name)), False))
 
 
 def _read(subject: Subject, model: nn.Module, kind: type[torch.Tensor], seed: int) -> Read:

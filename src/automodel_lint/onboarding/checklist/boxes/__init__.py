@@ -1,0 +1,1 @@
+"""The boxes, one module for what belongs together."""
