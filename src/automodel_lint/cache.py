@@ -18,7 +18,7 @@ from automodel_lint.writing import write_whole
 FORMAT = 3
 FOLDER = ".automodel_lint_cache"
 _MOST_FILES = 4
-_PARTS = ("code", "exists", "holds", "matches", "outline")  # what is known once the whole file is
+_PARTS = ("exists", "holds", "matches", "outline")  # what is known once the whole file is
 
 
 class Cache:

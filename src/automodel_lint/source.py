@@ -24,10 +24,6 @@ except ImportError:  # pragma: no cover - another Python implementation
     from hashlib import blake2b
 
 Dep = tuple[str, ...]
-# A string or a comment; what looks like one inside the other is none. (An f-string is a string all through.)
-_NO_CODE = re.compile(
-    rb'"""(?:\\.|[^\\])*?"""|"(?:\\.|[^"\\\n])*"|' + rb"'''(?:\\.|[^\\])*?'''|'(?:\\.|[^'\\\n])*'|#[^\n]*", re.S
-)
 _CODING = re.compile(rb"^[ \t\f]*#.*?coding[:=][ \t]*([-\w.]+)", re.M)
 
 
@@ -56,7 +52,6 @@ class SourceTree:
         self._digests: dict[str, str] = {}
         self._syntax: dict[str, ast.Module | ParseProblem | None] = {}
         self._lines: dict[str, list[str]] = {}
-        self._code: dict[str, bytes] = {}
         self._recorders: list[set[Dep]] = []
         self._facts: dict[str, str] = {}
         self._outlines: dict[str, str] = {}
@@ -112,8 +107,6 @@ class SourceTree:
             return str(self.exists(rest[0]))
         if kind == "matches":
             return str(self.matches(rest[0], rest[1]))
-        if kind == "code":
-            return str(self.code_matches(rest[0], rest[1]))
         if kind == "outline":
             return self._outline(rest[0])
         return self._facts.get(rest[0], "")
@@ -182,17 +175,6 @@ class SourceTree:
         with self.silently():
             data = self.read(path)
         return data is not None and re.search(pattern.encode(), data) is not None
-
-    def code_matches(self, path: str, pattern: str) -> bool:
-        """Tell whether something in a file's code, outside strings and comments, matches a regular expression.
-
-        It is remembered as just that.
-        """
-        self.note(("code", path, pattern))
-        if path not in self._code:
-            with self.silently():
-                self._code[path] = _NO_CODE.sub(b'""', self.read(path) or b"")
-        return re.search(pattern.encode(), self._code[path]) is not None
 
     @contextmanager
     def silently(self) -> Iterator[None]:

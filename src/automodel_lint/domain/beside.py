@@ -29,7 +29,11 @@ def read_beside(get: Get, checkout: Checkout, tree: SourceTree, project: Callabl
 
     ``project`` gives the domain over the checkout, with its plan; it is asked only for what has to be read.
     """
-    tests = get("tests", lambda: read_tests(checkout, tree).to_json(), lambda data: TestIndex.from_json(data, tree))
+    tests = get(
+        "tests",
+        lambda: read_tests(checkout, tree, project().architectures).to_json(),
+        lambda data: TestIndex.from_json(data, tree),
+    )
     docs = get(
         "docs",
         lambda: read_docs(checkout, tree, project().architectures).to_json(),

@@ -153,7 +153,7 @@ class Project:
     @cached_property
     def tests(self) -> TestIndex:
         """Which test files are about which model package; see :mod:`automodel_lint.domain.artefacts`."""
-        return read_tests(self.checkout, self.tree)
+        return read_tests(self.checkout, self.tree, self.architectures)
 
     @cached_property
     def docs(self) -> CoverageDocs:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import os
 import re
 from collections.abc import Iterable
@@ -10,9 +11,12 @@ from typing import Any
 
 from automodel_lint.domain.checkout import Checkout
 from automodel_lint.domain.mentions import Mention, files_below, folder_beside, line_of, words_of
+from automodel_lint.domain.plan import Registration
+from automodel_lint.domain.test_marks import helpers, marks_of, runs_of
 from automodel_lint.source import SourceTree
 
 FACT = "tests of "
+_ABOUT = re.compile(r"checkpoint|adapter|state_dict|memory|load|save|export|round|dcp|tie|regist")
 _MODULE = re.compile(r"(?:^|/)(?:test_[^/]*|[^/]*_test)\.py$")
 
 OWN = "own"  # lies in the folder of the package
@@ -25,12 +29,14 @@ class TestFile:
     """A file of the tests that has to do with a model package.
 
     ``kind`` is :data:`OWN`, :data:`ABOUT` or :data:`USES`; the line is that of the first import from the package.
+    ``marks`` is what it does, with what the helpers of the tests do that it imports; see :mod:`.test_marks`.
     """
 
     __test__ = False
 
     place: Mention
     kind: str
+    marks: frozenset[str] = frozenset()
 
     @property
     def is_module(self) -> bool:
@@ -49,7 +55,10 @@ class TestIndex:
 
     def to_json(self) -> dict[str, Any]:
         """Return what :meth:`from_json` takes."""
-        rows = {name: [[f.place.path, f.place.line, f.kind] for f in files] for name, files in self.packages.items()}
+        rows = {
+            name: [[f.place.path, f.place.line, f.kind, sorted(f.marks)] for f in files]
+            for name, files in self.packages.items()
+        }
         return {"root": self.root, "packages": rows}
 
     @classmethod
@@ -57,30 +66,50 @@ class TestIndex:
         """Inverse of :meth:`to_json`; makes each package's part known to ``tree`` as a fact."""
         tree.publish(f"{FACT}*", repr(data["root"]))
         for name, rows in data["packages"].items():
-            tree.publish(f"{FACT}{name}", repr([(path, kind) for path, _, kind in rows]))  # a line decides nothing
+            tree.publish(
+                f"{FACT}{name}", json.dumps([[path, kind, marks] for path, _, kind, marks in rows])
+            )  # a line decides nothing
         packages = {
-            name: [TestFile(Mention(path, line), kind) for path, line, kind in rows]
+            name: [TestFile(Mention(path, line), kind, frozenset(marks)) for path, line, kind, marks in rows]
             for name, rows in data["packages"].items()
         }
         return cls(data["root"], packages)
 
 
-def read_tests(checkout: Checkout, tree: SourceTree) -> TestIndex:
-    """Look through the unit tests of a checkout (all of its tests, where it does not set unit tests apart)."""
+def read_tests(checkout: Checkout, tree: SourceTree, registrations: Iterable[Registration]) -> TestIndex:
+    """Look through the unit tests of a checkout (all of its tests, where it does not set unit tests apart).
+
+    Of those that lie in no folder of models, only such are opened whose path names a package or says that it is about
+    checkpoints, adapters or ties: a checkout has a thousand others.
+    """
     root = folder_beside(checkout, tree, "tests", "unit_tests") or folder_beside(checkout, tree, "tests")
     if root is None:
         return TestIndex()
     packages = [n[:-1] for n in tree.entries(checkout.models_dir) or () if n.endswith("/") and not n.startswith("_")]
     importing = _Imports(checkout.package, packages)
     index = TestIndex(tree.relative(root), {name: [] for name in packages})
+    classes = frozenset(entry.cls.rpartition(".")[2].encode() for entry in registrations)
     for path in files_below(tree, root, (".py",)):
         relative = tree.relative(path)
-        imported = importing.read(tree.read(path) or b"")
         home = _home(path[len(root) :].split(os.sep))
+        below = path[len(root) :]
+        if (
+            f"{os.sep}models{os.sep}" not in below
+            and not _ABOUT.search(below)
+            and not any(n in below for n in packages)
+        ):
+            continue
+        data = tree.read(path) or b""
+        imported = importing.read(data)
+        if not imported and home not in index.packages:
+            continue
+        marks = marks_of(data, classes)
+        for helper in helpers(data, path, checkout.root):
+            marks |= runs_of((tree.read(helper) or b"") if tree.exists(helper) else b"")
         for name in sorted({*imported, *([home] if home in index.packages else ())}):
             named = (home not in index.packages and home is not None) or names(relative, name, packages)
             kind = OWN if name == home else ABOUT if named else USES
-            index.packages[name].append(TestFile(Mention(relative, imported.get(name, 1)), kind))
+            index.packages[name].append(TestFile(Mention(relative, imported.get(name, 1)), kind, frozenset(marks)))
     for files in index.packages.values():
         files.sort(key=lambda f: ([OWN, ABOUT, USES].index(f.kind), not f.is_module, f.place.path))
     return index
