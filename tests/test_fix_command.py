@@ -293,7 +293,8 @@ def test_add_noqa_silences_the_whole_example(example: Path, cli):
     """Findings at classes, below decorators, in tables, in calls over several lines, in files without code."""
     done = cli("check", "--add-noqa", "part of the example", "--output-format", "json", cwd=example)
     left = json.loads(done.stdout)["findings"]
-    assert {f["code"] for f in left} <= {"NAM001", "NAM002", "NAM003"}, left
+    no_place = {"NAM001", "NAM002", "NAM003", "NAM814"}  # a comment in a recipe that does not load is nobody's
+    assert {f["code"] for f in left} <= no_place, left
     for path in example.rglob("*.py"):
         compile(path.read_text(), str(path), "exec")
 

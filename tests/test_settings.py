@@ -46,7 +46,7 @@ def test_severity_overrides_decide_what_is_shown(example: Path):
 def test_per_path_ignores(example: Path):
     _settings(example, f'[tool.automodel-lint.per-path-ignores]\n"{MODELS}/elm/**" = ["NAM2"]\n')
     findings = _lint(example)
-    assert _codes(findings, ELM) == ["NAM105", "NAM113"]
+    assert _codes(findings, ELM) == ["NAM105", "NAM113", "NAM306"]
     assert [f for f in findings if f.code == "NAM206"], "others keep theirs"
 
 

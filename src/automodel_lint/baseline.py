@@ -44,7 +44,7 @@ def unnumbered(finding: Finding) -> str:
 
     if finding.code.startswith("NAM9"):
         return re.sub(r"(?<![\w.])-?\d[\d.,]*(e[-+]?\d+)?(?!\w)", "#", finding.message)
-    return re.sub(r"\bline \d+", "line", finding.message)
+    return re.sub(r"(?:\bline |(?<=\.py):)\d+", "line", finding.message)
 
 
 def load(path: str) -> dict[str, Entry]:
