@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import textwrap
 
-RECIPE = "examples/llm_finetune/acme/acme_new.yaml"  # where the examples of the pages go
+RECIPE = "examples/llm_finetune/lines/acme_new.yaml"  # where the examples of the pages go
 
 
 def _file(text: str) -> str:
@@ -159,7 +159,7 @@ RECIPES: dict[str, str] = {
                 self.cfg = cfg
         '''
     ),
-    "examples/llm_finetune/acme/acme_lines.yaml": _file(
+    "examples/llm_finetune/lines/acme_lines.yaml": _file(
         """
         recipe: TrainRecipeForNextToken
 

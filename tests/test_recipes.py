@@ -90,7 +90,7 @@ def test_other_yaml_is_none_of_ours(root: Path) -> None:
 
 def test_files_are_listed(root: Path) -> None:
     report = Session(_request(root, "examples")).run()
-    assert report.files == ["examples/llm_finetune/acme/acme_lines.yaml", RECIPE]
+    assert report.files == ["examples/llm_finetune/lines/acme_lines.yaml", RECIPE]
 
 
 def test_a_source_layout_and_a_plug_in(tmp_path: Path) -> None:
@@ -187,7 +187,7 @@ def test_a_verdict_depends_on_the_code_that_is_named(root: Path) -> None:
     train = root / "nemo_automodel/recipes/llm/train.py"
     train.write_text(train.read_text() + '\n\ndef read(cfg):\n    return cfg.get("loss_fn.ignore")\n')
     assert (7, "NAM812") not in _found(request)
-    assert {f.path for f in _findings(request)} == {"examples/llm_finetune/acme/acme_lines.yaml"}
+    assert {f.path for f in _findings(request)} == {"examples/llm_finetune/lines/acme_lines.yaml"}
 
 
 def test_a_warm_run_does_without_yaml(root: Path) -> None:
@@ -285,7 +285,7 @@ more:
 def test_what_a_recipe_says(tmp_path: Path) -> None:
     root = lay(tmp_path, {RECIPE: THING})
     project = Session(_request(root)).project()
-    assert [r.relative for r in recipes(project)] == ["examples/llm_finetune/acme/acme_lines.yaml", RECIPE]
+    assert [r.relative for r in recipes(project)] == ["examples/llm_finetune/lines/acme_lines.yaml", RECIPE]
     recipe = Recipe(project, str(root / RECIPE))
     assert recipe.entry is not None and recipe.entry.value.endswith("TrainRecipeForNextToken")
     sizes = {axis: found[0] if (found := recipe.axis(axis)) else None for axis in ("tp", "ep", "dp", "cp", "pp")}

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 import re
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, field
@@ -17,8 +18,9 @@ if TYPE_CHECKING:
     from automodel_lint.domain.recipe_subject import Subject
 
 FACT = "recipes of "
-BY_TARGET, BY_PAGE = "target", "page"
+BY_TARGET, BY_PAGE, BY_FOLDER = "target", "page", "folder"
 _GENERATIVE = re.compile(r"NeMoAutoModelFor(?:CausalLM|ImageTextToText|MultimodalLM)\b")
+_MULTIMODAL = re.compile(r"NeMoAutoModelFor(?:ImageTextToText|MultimodalLM)\b")
 _HEADLESS = re.compile(r"(?:Model|ForSequenceClassification)$")  # an architecture that generates nothing
 
 
@@ -26,8 +28,9 @@ _HEADLESS = re.compile(r"(?:Model|ForSequenceClassification)$")  # an architectu
 class Use:
     """That a recipe trains a class, or may: the recipe and the line that says so, and the axes that it sets.
 
-    ``how`` is :data:`BY_TARGET` (a ``_target_`` names the class or its config) or :data:`BY_PAGE` (a coverage page
-    states the checkpoint, or links the recipe). ``axes`` has the sizes above 1, of ``tp``, ``cp``, ``pp`` and ``ep``.
+    ``how`` is :data:`BY_TARGET` (a ``_target_`` names the class or its config), :data:`BY_PAGE` (a coverage page states
+    the checkpoint, or links the recipe) or :data:`BY_FOLDER` (it lies in a folder that is called after a model package,
+    as the onboarding guide wants it). ``axes`` has the sizes above 1, of ``tp``, ``cp``, ``pp`` and ``ep``.
     """
 
     place: Mention
@@ -128,7 +131,21 @@ class _Attribution:
         group = self._one({name for sure in alone or [p.sure for p in pairings] for name in sure}, subject)
         if any(names and not {*group} & {*names} for names in told):
             group = ()
-        return group, BY_PAGE, possible
+        if group:
+            return group, BY_PAGE, possible
+        return self._of_folder(subject, {name for p in pairings for name in p.possible}), BY_FOLDER, possible
+
+    def _of_folder(self, subject: Subject, stated: set[str]) -> tuple[str, ...]:
+        """The only class of the package that the recipe's folder is called after; none if a page says otherwise."""
+        folder = os.path.basename(os.path.dirname(subject.path))
+        family = re.split(r"[\d_]", folder)[0]
+        if family not in f"{subject.file} {subject.checkpoint}".lower():  # a guest there
+            return ()
+        names = [e.key for e in self.entries if f".models.{folder}." in f"{e.module}."]
+        if any(_MULTIMODAL.search(text) for text in subject.targets):
+            names = [name for name in names if not name.endswith("ForCausalLM")]
+        group = self._one(names, subject)
+        return group if group and (not stated or stated & {*group}) else ()
 
     def _one(self, names: Iterable[str], subject: Subject) -> tuple[str, ...]:
         """The only class among some architectures; nothing if it is open.
