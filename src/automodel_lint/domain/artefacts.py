@@ -11,7 +11,7 @@ import os
 from automodel_lint.domain import coverage_docs, recipe_index, test_index
 from automodel_lint.domain.mentions import Mention
 from automodel_lint.domain.project import Project
-from automodel_lint.domain.recipe_index import Use
+from automodel_lint.domain.recipe_index import ALIKE, Use
 from automodel_lint.domain.test_index import ABOUT, OWN, TestFile
 
 
@@ -55,12 +55,16 @@ def has_recipes(project: Project) -> bool:
     return index.is_there
 
 
-def recipe_uses(project: Project, architectures: tuple[str, ...], sure: bool = True) -> list[Use]:
-    """Return the recipes that train a class, by its architectures; with ``sure=False`` those that may as well."""
+def recipe_uses(project: Project, architectures: tuple[str, ...], sure: bool = True, alike: bool = False) -> list[Use]:
+    """Return the recipes that train a class, by its architectures; with ``sure=False`` those that may as well.
+
+    ``alike`` brings in those of which nothing is known but that their names are like those of the class's package.
+    """
     index = project.recipes
     project.tree.note(*(("fact", f"{recipe_index.FACT}{name}") for name in architectures))
     parts = (index.sure,) if sure else (index.sure, index.possible)
-    return list(dict.fromkeys(use for name in architectures for part in parts for use in part.get(name, ())))
+    uses = dict.fromkeys(use for name in architectures for part in parts for use in part.get(name, ()))
+    return [use for use in uses if alike or use.how != ALIKE]
 
 
 def trained_by(project: Project, recipe: str) -> tuple[tuple[str, ...], str]:

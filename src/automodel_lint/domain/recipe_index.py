@@ -18,7 +18,7 @@ if TYPE_CHECKING:
     from automodel_lint.domain.recipe_subject import Subject
 
 FACT = "recipes of "
-BY_TARGET, BY_PAGE, BY_FOLDER = "target", "page", "folder"
+BY_TARGET, BY_PAGE, BY_FOLDER, ALIKE = "target", "page", "folder", "alike"
 _GENERATIVE = re.compile(r"NeMoAutoModelFor(?:CausalLM|ImageTextToText|MultimodalLM)\b")
 _MULTIMODAL = re.compile(r"NeMoAutoModelFor(?:ImageTextToText|MultimodalLM)\b")
 _HEADLESS = re.compile(r"(?:Model|ForSequenceClassification)$")  # an architecture that generates nothing
@@ -30,7 +30,9 @@ class Use:
 
     ``how`` is :data:`BY_TARGET` (a ``_target_`` names the class or its config), :data:`BY_PAGE` (a coverage page states
     the checkpoint, or links the recipe) or :data:`BY_FOLDER` (it lies in a folder that is called after a model package,
-    as the onboarding guide wants it). ``axes`` has the sizes above 1, of ``tp``, ``cp``, ``pp`` and ``ep``.
+    as the onboarding guide wants it). :data:`ALIKE` is a recipe that nothing attributes and that has a word of the
+    package's name: it is evidence of nothing but doubt. ``axes`` has the sizes above 1, of ``tp``, ``cp``, ``pp`` and
+    ``ep``.
     """
 
     place: Mention
@@ -98,6 +100,9 @@ def attributed(subjects: Iterable[Subject], docs: CoverageDocs, registrations: I
         for name in possible:
             if name not in group:
                 index.possible.setdefault(name, []).append(Use(place, BY_PAGE, subject.axes))
+        if subject.axes and subject.is_ours and not group:
+            for name in attribution.alike(subject) - possible:
+                index.possible.setdefault(name, []).append(Use(place, ALIKE, subject.axes))
     return index
 
 
@@ -138,14 +143,19 @@ class _Attribution:
     def _of_folder(self, subject: Subject, stated: set[str]) -> tuple[str, ...]:
         """The only class of the package that the recipe's folder is called after; none if a page says otherwise."""
         folder = os.path.basename(os.path.dirname(subject.path))
-        family = re.split(r"[\d_]", folder)[0]
-        if family not in f"{subject.file} {subject.checkpoint}".lower():  # a guest there
+        if _first_word(folder) not in f"{subject.file} {subject.checkpoint}".lower():  # a guest there
             return ()
         names = [e.key for e in self.entries if f".models.{folder}." in f"{e.module}."]
         if any(_MULTIMODAL.search(text) for text in subject.targets):
             names = [name for name in names if not name.endswith("ForCausalLM")]
         group = self._one(names, subject)
         return group if group and (not stated or stated & {*group}) else ()
+
+    def alike(self, subject: Subject) -> set[str]:
+        """Return the architectures whose package begins with a word that a recipe's path or checkpoint has."""
+        text = f"{subject.path} {subject.checkpoint}".lower()
+        folders = {e.key: e.module.partition(".models.")[2].partition(".")[0] for e in self.entries}
+        return {key for key, folder in folders.items() if folder and _first_word(folder) in text}
 
     def _one(self, names: Iterable[str], subject: Subject) -> tuple[str, ...]:
         """The only class among some architectures; nothing if it is open.
@@ -172,3 +182,8 @@ class _Attribution:
             yield from exact or (ours if len({self.groups[key] for key in ours}) == 1 else ())
         elif package is not None:
             yield from (e.key for e in self.entries if e.cls == name and f".models.{package}." in f"{e.module}.")
+
+
+def _first_word(package: str) -> str:
+    """``qwen`` of ``qwen3_5_moe``: what all models of a maker are called."""
+    return re.split(r"[\d_]", package)[0]

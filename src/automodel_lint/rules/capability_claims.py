@@ -26,10 +26,11 @@ def capability_understated(model: ModelClass) -> Iterator[Finding]:
 
 @rule("NAM307")
 def capability_overstated(model: ModelClass) -> Iterator[Finding]:
-    possible = recipe_uses(model.project, model.architectures, sure=False)
-    for flag, claim in static_claims(model).items() if possible else ():
+    known = recipe_uses(model.project, model.architectures, sure=False)
+    uses = recipe_uses(model.project, model.architectures, sure=False, alike=True)
+    for flag, claim in static_claims(model).items() if known else ():
         axis = flag.removeprefix("supports_")
-        if claim.value and not claim.is_shared and not any(use.sets(axis) for use in possible):
+        if claim.value and not claim.is_shared and not any(use.sets(axis) for use in uses):
             yield _at(model, claim, flag=flag, axis=axis)
 
 
