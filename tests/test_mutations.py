@@ -134,6 +134,11 @@ def _difference(expected: list[Place], findings: list[Finding], files: dict[str,
     return "\n".join([*missing, *(f"unexpected  {f.code} in {f.path}:{f.span.line} {f.message}" for f in left)])
 
 
+def _ignored(case: Fault | Harmless) -> tuple[str, ...]:
+    """A first test makes a checkout one with tests, which most models then lack: see `test_beside_mutations`."""
+    return ("NAM80",) if any(edit.path.startswith("tests/") for edit in case.edits) else ("NAM803",)
+
+
 @with_and_without_library
 def test_the_clean_example_is_clean(with_library: bool, library: Path, tmp_path: Path) -> None:
     report = lint(lay(tmp_path, clean()), library if with_library else None)
@@ -144,7 +149,8 @@ def test_the_clean_example_is_clean(with_library: bool, library: Path, tmp_path:
 @pytest.mark.parametrize("fault", FAULTS, ids=lambda fault: fault.id)
 def test_fault_is_found(fault: Fault, library: Path, tmp_path: Path) -> None:
     files = edited(clean(), fault.edits)
-    problem = _difference(list(fault.expected), lint(lay(tmp_path, files), library).findings, files)
+    found = lint(lay(tmp_path, files), library, _ignored(fault)).findings
+    problem = _difference(list(fault.expected), found, files)
     assert not problem, f"{fault.id}\n{problem}"
 
 
@@ -161,7 +167,7 @@ def test_fault_is_found_without_the_library(fault: Fault, tmp_path: Path) -> Non
 def test_lookalike_is_left_alone(case: Harmless, library: Path, tmp_path: Path) -> None:
     files = edited(clean(), case.edits)
     for at_hand in (library, None) if _needs_library(case) else (library,):
-        problem = _difference([], lint(lay(tmp_path, files), at_hand).findings, files)
+        problem = _difference([], lint(lay(tmp_path, files), at_hand, _ignored(case)).findings, files)
         assert not problem, f"{case.id}: {case.why}\n{problem}"
 
 

@@ -243,7 +243,7 @@ CAPABILITIES = [
         "defaults-of-the-shared-class",
         (
             Edit(FIR, HEAD, "    class ModelCapabilities(Flags):\n"),
-            Edit(FIR, FIELDS, "        supports_tp: bool = True\n"),
+            Edit(FIR, FIELDS, "        supports_tp: bool = False\n"),
             _imported(FIR, f"{CANONICAL} as Flags"),
         ),
         "inherited defaults apply",
