@@ -129,7 +129,7 @@ def test_findings_are_shown_and_kept_and_fail_the_job(runner: Runner, example: P
     assert done.returncode == 0, done.stderr
     assert outputs["exit-code"] == "1"
     result = json.loads(Path(outputs["result"]).read_text())
-    assert result["summary"]["errors"] == 53
+    assert result["summary"]["errors"] == 60
     assert len(json.loads(Path(outputs["sarif"]).read_text())["runs"][0]["results"]) == len(result["findings"])
     assert "::error " in done.stdout
     assert "NAM206" in runner.summary.read_text()

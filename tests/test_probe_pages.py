@@ -135,7 +135,8 @@ def test_message_names_the_class(laid: Laid, report: dict[str, Any]) -> None:
 
 
 def test_what_is_only_seen_running_is_not_seen_in_the_source(root: Path) -> None:
-    """No static rule has anything to say about an example."""
+    """No static rule has anything to say about the code of an example; tests, pages and recipes it has none."""
     folders = {f"{MODELS}/{laid.folder}" for laid in [*BAD, *GOOD]}
     found = checkout.seen(checkout.lint(root, library=False).findings)
-    assert not [str(f) for f in found if f.path.rpartition("/")[0] in folders]
+    of_code = [f for f in found if not f.code.startswith(("NAM80", "NAM509"))]
+    assert not [str(f) for f in of_code if f.path.rpartition("/")[0] in folders]
