@@ -38,7 +38,8 @@ def _lay(folder: Path, spelling: Spelling, files: dict[str, str]) -> Path:
 @pytest.mark.parametrize("spelling", SPELLINGS, ids=lambda spelling: spelling.id)
 def test_spelling_is_understood(spelling: Spelling, tmp_path: Path) -> None:
     files, announced = spelling.read()
-    findings = lint(_lay(tmp_path, spelling, files), spelling.library).findings
+    found = lint(_lay(tmp_path, spelling, files), spelling.library).findings
+    findings = [f for f in found if f.code == spelling.code or f.code != "NAM803"]  # none of them brings a recipe
     problem = difference(announced, seen(findings))
     assert not problem, f"{spelling.id}\n{problem}"
     if spelling.owner:

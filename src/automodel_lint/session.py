@@ -61,7 +61,8 @@ class Session:
     @property
     def asked(self) -> list[str]:
         """The paths below which recipes are looked for: what was asked for by name, and is not the whole checkout."""
-        paths = {*map(os.path.abspath, self.request.paths), *(self.request.only or ())}
+        named = () if self.request.installed else self.request.paths
+        paths = {*map(os.path.abspath, named), *(self.request.only or ())}
         return sorted(path for path in paths if not self.checkout.holds_package(path))
 
     @property
