@@ -66,6 +66,7 @@ class Project:
         self.reader = RegistryReader(checkout, self.names, self.values)
         self._plan: Plan | None = None
         self.kept: Callable[[str, Callable[[], Any]], Any] = lambda key, compute: compute()  # answers of earlier runs
+        self.documents: dict[str, tuple[bytes, Any]] = {}  # recipes, parsed: the index and the rules read the same
 
     @cached_property
     def imports(self) -> ImportGraph:

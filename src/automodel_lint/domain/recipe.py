@@ -84,8 +84,12 @@ class Recipe:
 
     @cached_property
     def document(self) -> Document:
-        """The file, parsed."""
-        return read(self.project.tree.read(self.path) or b"")
+        """The file, parsed; who asks for it again in one run, gets the same."""
+        data = self.project.tree.read(self.path) or b""
+        known = self.project.documents.get(self.path)
+        if known is None or known[0] is not data:
+            known = self.project.documents[self.path] = (data, read(data))
+        return known[1]
 
     @property
     def relative(self) -> str:
