@@ -38,11 +38,10 @@ class LooseAdapter(ClassThing):
         """The model classes beside it that give themselves this adapter and are not registered."""
         from automodel_lint.domain.model_class import ModelClass
 
-        registered = {place for r in self.project.architectures for place in _places(self.project, r)}
         for cls in _classes_naming(self.project, self.entity, os.path.dirname(self.path)):
             body = self.project.tree.lines(cls.module.path)[cls.node.lineno - 1 : cls.node.end_lineno]
             takes = any(_ATTRIBUTE in line for line in body) and any(self.name in line for line in body)
-            if takes and (cls.module.name, cls.qualname) not in registered:
+            if takes and not _is_registered(self.project, cls):
                 yield ModelClass(self.project, cls, (), ())
 
     @cached_property
@@ -81,6 +80,13 @@ def _defined(project: Project, module) -> Iterator[ClassEntity]:  # type: ignore
         for entity in project.names.in_module(module, name) or ():
             if isinstance(entity, ClassEntity) and entity.module is module and not project.classes.is_stand_in(entity):
                 yield entity
+
+
+def _is_registered(project: Project, cls: ClassEntity) -> bool:
+    """Whether a registration leads to a class: one that has its name, or comes from its package under another."""
+    package = f"{cls.module.name.rpartition('.')[0]}."
+    near = [r for r in project.architectures if r.cls.endswith(cls.name) or f"{r.module}.".startswith(package)]
+    return any((cls.module.name, cls.qualname) in _places(project, r) for r in near)
 
 
 def _places(project: Project, registration: Registration) -> Iterator[tuple[str, str]]:
