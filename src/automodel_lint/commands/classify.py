@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import importlib
 import os
-import sys
 from typing import TYPE_CHECKING, Any
 
 import click
@@ -46,16 +45,12 @@ def command(config: str, **options: Any) -> None:
     reporter = importlib.import_module(f"automodel_lint.reporters.classify_{options['output_format']}")
     more = {"verbose": options["verbose"]} if options["output_format"] == "text" else {}
     text = reporter.render(shown, **more)
-    write(text if options["output_file"] else _encodable(text), options["output_file"])
+    write(text, options["output_file"], plain=_plain)
 
 
-def _encodable(text: str) -> str:
-    """A text with letters for the boxes, where standard output cannot take them."""
-    try:
-        text.encode(sys.stdout.encoding or "utf-8")
-    except (UnicodeEncodeError, LookupError):
-        return text.replace("☐", "[ ]").replace("☑", "[x]").replace("–", "-")
-    return text
+def _plain(text: str) -> str:
+    """A text with letters for the boxes, which not every output can take."""
+    return text.replace("☐", "[ ]").replace("☑", "[x]").replace("–", "-")
 
 
 def _project(options: dict[str, Any]) -> Project | None:

@@ -112,6 +112,7 @@ class _Attribution:
     def __init__(self, docs: CoverageDocs, entries: list[Registration]):
         self.docs, self.entries = docs, entries
         self.families = Families(entries)
+        self.folders = {e.key: e.module.partition(".models.")[2].partition(".")[0] for e in entries}
         self.groups: dict[str, tuple[str, ...]] = {}
         for entry in entries:
             alike = [e.key for e in entries if (e.module, e.cls) == (entry.module, entry.cls)]
@@ -145,7 +146,7 @@ class _Attribution:
         folder = os.path.basename(os.path.dirname(subject.path))
         if _first_word(folder) not in f"{subject.file} {subject.checkpoint}".lower():  # a guest there
             return ()
-        names = [e.key for e in self.entries if f".models.{folder}." in f"{e.module}."]
+        names = [key for key, package in self.folders.items() if package == folder]
         if any(_MULTIMODAL.search(text) for text in subject.targets):
             names = [name for name in names if not name.endswith("ForCausalLM")]
         group = self._one(names, subject)
@@ -154,8 +155,7 @@ class _Attribution:
     def alike(self, subject: Subject) -> set[str]:
         """Return the architectures whose package begins with a word that a recipe's path or checkpoint has."""
         text = f"{subject.path} {subject.checkpoint}".lower()
-        folders = {e.key: e.module.partition(".models.")[2].partition(".")[0] for e in self.entries}
-        return {key for key, folder in folders.items() if folder and _first_word(folder) in text}
+        return {key for key, folder in self.folders.items() if folder and _first_word(folder) in text}
 
     def _one(self, names: Iterable[str], subject: Subject) -> tuple[str, ...]:
         """The only class among some architectures; nothing if it is open.

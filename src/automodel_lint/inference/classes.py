@@ -9,6 +9,7 @@ from functools import cached_property
 from typing import Any, TypeVar
 
 from automodel_lint.inference.bindings import FUNCTIONS, Binding, dotted, statements_here, walk_here
+from automodel_lint.inference.linearising import merged_orders
 from automodel_lint.inference.names import (
     ClassEntity,
     Entity,
@@ -96,7 +97,7 @@ class Classes:
             return []
         bases = self.bases(cls)
         orders = [self._linearised(b, (*below, cls)) if isinstance(b, ClassEntity) else [b] for b in bases]
-        return [cls, *_merge([*orders, list(bases)])]
+        return [cls, *merged_orders([*orders, list(bases)])]
 
     def can_be_ordered(self, bases: list[Ancestor]) -> bool:
         """Tell whether Python takes a class with these bases: their own orders do not contradict each other."""
@@ -388,20 +389,3 @@ def _only_words(statement: ast.stmt) -> bool:
     if isinstance(statement, ast.Assign):
         return not any(isinstance(t, ast.Attribute) for t in statement.targets)
     return isinstance(statement, (ast.Pass, ast.Delete, ast.Expr, ast.Import, ast.ImportFrom))
-
-
-def _merge(orders: list[list[Ancestor]]) -> list[Ancestor]:
-    """C3 linearisation; where the orders contradict each other (Python would refuse the class), depth first."""
-    orders = [list(o) for o in orders if o]
-    result: list[Ancestor] = []
-    while orders:
-        for order in orders:
-            head = order[0]
-            if not any(head in other[1:] for other in orders):
-                break
-        else:
-            head = orders[0][0]
-        result.append(head)
-        orders = [[a for a in order if a is not head and a != head] for order in orders]
-        orders = [o for o in orders if o]
-    return result
